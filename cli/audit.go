@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"time"
+
+	"relabel"
 	"relabel/api"
 	"relabel/api/client"
-	"time"
 )
 
 // AuditCommand is `relabel audit`.
@@ -20,15 +22,11 @@ func (c *AuditCommand) Run(ctx context.Context) error {
 	if c.Since > 0 {
 		query.Since = time.Now().Add(-c.Since)
 	}
-	return c.With(ctx, func(cl *Session) error {
-		entries, err := cl.Audit(ctx, client.Values(query))
-		if err != nil {
-			return err
-		}
-		t := NewTable("AT", "ACTOR", "TOKEN", "FROM", "OPERATION", "RESOURCE", "STATUS", "MORE", "PATH")
-		for _, e := range entries {
-			t.Row(e.CreatedAt.Format("2006-01-02 15:04:05"), e.Actor, oneLine(e.Token), e.Address, e.Operation, oneLine(e.Resource), e.Status, e.More, oneLine(e.Path))
-		}
-		return t.Print()
+	fetch := func(cl *Session, ctx context.Context) ([]relabel.AuditEntry, error) {
+		return cl.Audit(ctx, client.Values(query))
+	}
+	heads := []string{"AT", "ACTOR", "TOKEN", "FROM", "OPERATION", "RESOURCE", "STATUS", "MORE", "PATH"}
+	return list(ctx, c.ClientFlags, fetch, heads, func(e relabel.AuditEntry) []any {
+		return []any{e.CreatedAt, e.Actor, e.Token, e.Address, e.Operation, e.Resource, e.Status, e.More, e.Path}
 	})
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -19,28 +20,12 @@ type noticeFlags struct {
 // over returns the run's settings with the flags applied; nil if no flag is given.
 func (f noticeFlags) over(run relabel.Run) (budget *relabel.Budget, webhook *relabel.Webhook) {
 	if f.BudgetTokens != nil || f.BudgetCost != nil {
-		budget = &relabel.Budget{}
-		if run.Budget != nil {
-			*budget = *run.Budget
-		}
-		if f.BudgetTokens != nil {
-			budget.Tokens = *f.BudgetTokens
-		}
-		if f.BudgetCost != nil {
-			budget.Cost = *f.BudgetCost
-		}
+		old := deref(run.Budget)
+		budget = &relabel.Budget{Tokens: *cmp.Or(f.BudgetTokens, &old.Tokens), Cost: *cmp.Or(f.BudgetCost, &old.Cost)}
 	}
 	if f.Webhook != nil || f.WebhookSecret != nil {
-		webhook = &relabel.Webhook{}
-		if run.Webhook != nil {
-			*webhook = *run.Webhook
-		}
-		if f.Webhook != nil {
-			webhook.URL = *f.Webhook
-		}
-		if f.WebhookSecret != nil {
-			webhook.Secret = *f.WebhookSecret
-		}
+		old := deref(run.Webhook)
+		webhook = &relabel.Webhook{URL: *cmp.Or(f.Webhook, &old.URL), Secret: *cmp.Or(f.WebhookSecret, &old.Secret)}
 		if webhook.URL == "" {
 			*webhook = relabel.Webhook{}
 		}
@@ -48,7 +33,15 @@ func (f noticeFlags) over(run relabel.Run) (budget *relabel.Budget, webhook *rel
 	return budget, webhook
 }
 
-// printSpent says what a run has used, and of what budget.
+// deref returns the value of a pointer; the zero value of nil.
+func deref[T any](p *T) (value T) {
+	if p != nil {
+		value = *p
+	}
+	return value
+}
+
+// printSpent prints the use of a run and its budget.
 func printSpent(ctx context.Context, cl *Session, run relabel.Run) error {
 	shown, err := cl.Run(ctx, run.ID.String())
 	if err != nil {
@@ -65,14 +58,15 @@ func printSpent(ctx context.Context, cl *Session, run relabel.Run) error {
 	return nil
 }
 
-// shownBudget says what a budget bounds, "" if there is none.
+// shownBudget describes a budget; "" if there is none.
 func shownBudget(b *relabel.Budget) string {
 	var parts []string
-	if b != nil && b.Tokens > 0 {
-		parts = append(parts, fmt.Sprintf("%d tokens", b.Tokens))
+	of := deref(b)
+	if of.Tokens > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens", of.Tokens))
 	}
-	if b != nil && b.Cost > 0 {
-		parts = append(parts, fmt.Sprintf("cost %.2f", b.Cost))
+	if of.Cost > 0 {
+		parts = append(parts, fmt.Sprintf("cost %.2f", of.Cost))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -170,13 +170,15 @@ func (d *demo) validate(ctx context.Context) error {
 	return validateTasks(ctx, d.validateTask, d.tasks, 2)
 }
 
-// policy registers an endpoint: the real one where its URL is given, else a scripted one.
+// policy registers an endpoint: the real one if its URL is given, else a scripted one. relabel does
+// not request token ids from a scripted one: they belong to no tokenizer, so an export would report
+// a difference in each prompt.
 func (d *demo) policy(ctx context.Context, e endpoint, scriptedModel string) (relabel.Policy, error) {
-	p := demoPolicy(e)
-	if e.base == "" {
-		p = d.command.scriptedPolicy(scriptedModel)
+	p := api.NewPolicy{Name: scriptedModel, BaseURL: "http://" + d.command.Scripted + "/v1", Model: scriptedModel}
+	if e.base != "" {
+		p = api.NewPolicy{Name: demoPolicy(e).Name, BaseURL: e.base, Model: e.model, Secret: e.secret}
 	}
-	return d.client.CreatePolicy(ctx, PolicyBody(p))
+	return d.client.CreatePolicy(ctx, p)
 }
 
 // runName names the demo's runs by their tasks, endpoints and seed, so that other values give

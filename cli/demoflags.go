@@ -35,14 +35,12 @@ func (c *DemoCommand) Check() error {
 func (e endpoint) check() error {
 	flag := "--" + string(e.role)
 	switch {
-	case e.base == "" && e.model != "":
-		return relabel.Errorf(relabel.CodeInvalid, "needs %s URL beside it: without, the %s is scripted", flag, e.role).On(flag + "-model")
-	case e.base == "" && e.secret != "":
-		return relabel.Errorf(relabel.CodeInvalid, "needs %s URL beside it: without, the %s is scripted", flag, e.role).On(flag + "-secret")
-	case e.base == "":
+	case e.base == "" && e.model+e.secret == "":
 		return nil
+	case e.base == "":
+		return relabel.Errorf(relabel.CodeInvalid, "needs %s URL: without it the %s is scripted", flag, e.role).On(flag + "-model, " + flag + "-secret")
 	case e.model == "":
-		return relabel.Errorf(relabel.CodeInvalid, "is missing: name the model at %s", e.base).On(flag + "-model")
+		return relabel.Errorf(relabel.CodeInvalid, "is required: name the model at %s", e.base).On(flag + "-model")
 	}
 	var wrong *relabel.Error
 	if errors.As(demoPolicy(e).ValidateNew(), &wrong) {
@@ -73,13 +71,6 @@ func (c *DemoCommand) reach(ctx context.Context, p *Ports) error {
 // demoPolicy is the policy of a real endpoint.
 func demoPolicy(e endpoint) relabel.Policy {
 	return relabel.Policy{Name: "demo-" + string(e.role), BaseURL: e.base, Model: e.model, Secret: e.secret,
-		Server: relabel.ServerGeneric, Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits}
-}
-
-// scriptedPolicy is the policy of a scripted model. relabel does not request token ids from it:
-// they belong to no tokenizer, so an export would report a difference in each prompt.
-func (c *DemoCommand) scriptedPolicy(model string) relabel.Policy {
-	return relabel.Policy{Name: model, BaseURL: "http://" + c.Scripted + "/v1", Model: model,
 		Server: relabel.ServerGeneric, Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits}
 }
 

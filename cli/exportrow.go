@@ -44,7 +44,7 @@ func (f rowFlags) show(p *Ports, dir string, fetch FetchTokenizer) error {
 	d := Drawing{Out: out, Manifest: m, View: name, Path: path, Number: number, Of: view.Len(), All: f.All,
 		Colour: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""}
 	if m.Tokenizer != nil {
-		d.Words = OpenVocabulary(*m.Tokenizer, f.Tokenizer, fetch)
+		d.Words = openVocabulary(*m.Tokenizer, f.Tokenizer, fetch)
 	}
 	d.Draw(&row)
 	return out.Flush()

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/api"
+	"relabel/api/client"
 	"relabel/safetext"
 )
 
@@ -50,11 +52,10 @@ func PrintFiles(e relabel.Export) error {
 	if len(e.Files) == 0 {
 		return nil
 	}
-	t := NewTable("FILE", "ROWS", "TOKENS", "SUPERVISED", "BYTES", "SHA-256")
-	for _, f := range e.Files {
-		t.Row(f.Path, f.Rows, f.Tokens, f.SupervisedTokens, f.Bytes, f.SHA256)
-	}
-	return t.Print()
+	heads := []string{"FILE", "ROWS", "TOKENS", "SUPERVISED", "BYTES", "SHA-256"}
+	return printTable(e.Files, heads, func(f relabel.ExportFile) []any {
+		return []any{f.Path, f.Rows, f.Tokens, f.SupervisedTokens, f.Bytes, f.SHA256}
+	})
 }
 
 // PrintOptions prints the options of an export, as its page does.
@@ -69,13 +70,19 @@ func PrintOptions(e relabel.Export) error {
 	return err
 }
 
-// ExportList is `relabel export list`.
-type ExportList struct{ ClientFlags }
+// exportList is `relabel export list`.
+type exportList struct {
+	ClientFlags
+	api.ExportQuery
+}
 
 // Run prints the exports.
-func (c *ExportList) Run(ctx context.Context) error {
+func (c *exportList) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
-		exports, err := cl.Exports(ctx, nil)
+		if err := mustExist(ctx, cl, c.ExportQuery.Run); err != nil {
+			return err
+		}
+		exports, err := cl.Exports(ctx, client.Values(c.ExportQuery))
 		if err != nil {
 			return err
 		}
@@ -83,8 +90,8 @@ func (c *ExportList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := NewTable("ID", "RUN", "ITERATIONS", "VIEWS", "STATES", "STATE", "WHERE", "WHY")
-		for _, e := range exports {
+		heads := []string{"ID", "RUN", "ITERATIONS", "VIEWS", "STATES", "STATE", "WHERE", "WHY"}
+		return printTable(exports, heads, func(e relabel.Export) []any {
 			name := e.Selection.RunID.String()
 			if run := Find(runs, func(r relabel.Run) bool { return r.ID == e.Selection.RunID }); run != nil {
 				name = run.Name
@@ -93,9 +100,8 @@ func (c *ExportList) Run(ctx context.Context) error {
 			if e.State == relabel.ExportDone {
 				where = e.Directory
 			}
-			t.Row(e.ID, name, iterationsIn(e.Selection), ViewWords(e.Form.Views), e.Rows, stateOf(e), where, oneLine(cmp.Or(e.Failure, e.Waiting)))
-		}
-		return t.Print()
+			return []any{e.ID, name, iterationsIn(e.Selection), ViewWords(e.Form.Views), e.Rows, stateOf(e), where, cmp.Or(e.Failure, e.Waiting)}
+		})
 	})
 }
 
@@ -114,22 +120,21 @@ func iterationsIn(s relabel.ExportSelection) string {
 	return last
 }
 
-// FindExport finds an export by its id.
-func FindExport(ctx context.Context, cl *Session, word string) (e relabel.Export, err error) {
-	id, err := ExportID(word)
-	if err != nil {
-		return e, err
-	}
-	return cl.Export(ctx, id)
+// exportFlags name an export.
+type exportFlags struct {
+	ClientFlags
+	ID string `arg:"" help:"Id of the export."`
 }
 
-// ExportID reads the id of an export.
-func ExportID(word string) (relabel.ID, error) {
-	id, err := relabel.ParseID("export", word)
-	if err != nil {
-		return id, relabel.Errorf(relabel.CodeInvalid, "%q is not the id of an export; `relabel export list` shows the ids", word)
-	}
-	return id, nil
+// withExport opens a session and calls use with the id.
+func (f exportFlags) withExport(ctx context.Context, use func(*Session, relabel.ID) error) error {
+	return f.With(ctx, func(cl *Session) error {
+		id, err := idOf("export", f.ID, "export list")
+		if err != nil {
+			return err
+		}
+		return use(cl, id)
+	})
 }
 
 func IsFolder(path string) bool {
@@ -146,19 +151,12 @@ func ViewWords(views []relabel.View) string {
 	return strings.Join(words, ", ")
 }
 
-// ExportCancel is `relabel export cancel ID`.
-type ExportCancel struct {
-	ClientFlags
-	ID string `arg:"" help:"Id of the export."`
-}
+// exportCancel is `relabel export cancel ID`.
+type exportCancel struct{ exportFlags }
 
 // Run cancels an export.
-func (c *ExportCancel) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		id, err := ExportID(c.ID)
-		if err != nil {
-			return err
-		}
+func (c *exportCancel) Run(ctx context.Context) error {
+	return c.withExport(ctx, func(cl *Session, id relabel.ID) error {
 		e, err := cl.CancelExport(ctx, id)
 		if err != nil {
 			return err

@@ -8,23 +8,23 @@ import (
 	"relabel"
 )
 
-// ExportShow is `relabel export show ID|DIR`.
-type ExportShow struct {
+// exportShow is `relabel export show ID|DIR`.
+type exportShow struct {
 	ClientFlags
 	rowFlags
 	ID string `arg:"" name:"id|dir" help:"Id of the export, or its folder."`
 }
 
 // Run prints one export, or a row of it.
-func (c *ExportShow) Run(ctx context.Context, p *Ports) error {
+func (c *exportShow) Run(ctx context.Context, p *Ports) error {
 	switch {
 	case c.Row != "":
 		return withFolder(ctx, c.ClientFlags, c.ID, func(dir string, fetch FetchTokenizer) error { return c.show(p, dir, fetch) })
 	case IsFolder(c.ID):
 		return printFolder(p, c.ID)
 	}
-	return c.With(ctx, func(cl *Session) error {
-		e, err := FindExport(ctx, cl, c.ID)
+	return exportFlags{c.ClientFlags, c.ID}.withExport(ctx, func(cl *Session, id relabel.ID) error {
+		e, err := cl.Export(ctx, id)
 		if err != nil {
 			return err
 		}

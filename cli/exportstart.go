@@ -9,15 +9,15 @@ import (
 	"relabel/api"
 )
 
-// ExportStart is `relabel export start RUN`.
-type ExportStart struct {
+// exportStart is `relabel export start RUN`.
+type exportStart struct {
 	ClientFlags
 	api.NewExport
 	Detach bool `help:"Return at once; relabel export show shows the progress."`
 }
 
 // Run starts the export and waits for its end.
-func (c *ExportStart) Run(ctx context.Context) error {
+func (c *exportStart) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
 		if _, err := findRun(ctx, cl, c.NewExport.Run); err != nil {
 			return err
@@ -38,7 +38,7 @@ func (c *ExportStart) Run(ctx context.Context) error {
 		if c.Detach {
 			fmt.Printf("%s  it is built %s: `relabel export show %s` shows the progress\n", id, cl.elsewhere(), id)
 			fmt.Println("  " + taken(e))
-			sayIfNobodyWorks(ctx, cl)
+			warnWithoutWorker(ctx, cl)
 			return nil
 		}
 		if e, err = c.build(ctx, cl, id); ctx.Err() != nil {
@@ -53,7 +53,7 @@ func (c *ExportStart) Run(ctx context.Context) error {
 
 // build waits for an export's end. Where no server runs that would build it, this
 // process does.
-func (c *ExportStart) build(ctx context.Context, cl *Session, id relabel.ID) (e relabel.Export, err error) {
+func (c *exportStart) build(ctx context.Context, cl *Session, id relabel.ID) (e relabel.Export, err error) {
 	if cl.local != nil {
 		stop, err := cl.local.StartExports(ctx)
 		if err != nil {
@@ -61,7 +61,7 @@ func (c *ExportStart) build(ctx context.Context, cl *Session, id relabel.ID) (e 
 		}
 		defer func() { err = errors.Join(err, stop()) }()
 	} else {
-		sayIfNobodyWorks(ctx, cl)
+		warnWithoutWorker(ctx, cl)
 	}
 	return WatchExport(ctx, cl, id)
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"time"
@@ -13,9 +12,9 @@ import (
 	"relabel/safetext"
 )
 
-// ExportVerify is `relabel export verify ID|DIR`. For a folder it needs no server, but asks a
+// exportVerify is `relabel export verify ID|DIR`. For a folder it needs no server, but asks a
 // running one for a registered tokenizer.
-type ExportVerify struct {
+type exportVerify struct {
 	ClientFlags
 	Export    string `arg:"" name:"id|dir" help:"Id of the export, whose files are on this machine, or its folder."`
 	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: the registered one, from the running server, or the folder that the manifest names."`
@@ -26,7 +25,7 @@ type ExportVerify struct {
 }
 
 // Run prints all problems and a last line with PASS or FAIL and what was read.
-func (c *ExportVerify) Run(ctx context.Context, p *Ports) error {
+func (c *exportVerify) Run(ctx context.Context, p *Ports) error {
 	return withFolder(ctx, c.ClientFlags, c.Export, func(dir string, fetch FetchTokenizer) error {
 		progress := new(ReadProgress)
 		done := showReading(ctx, progress)
@@ -51,11 +50,12 @@ func withFolder(ctx context.Context, f ClientFlags, export string, use func(dir 
 	if IsFolder(export) {
 		return use(export, func(hash string) (relabel.TokenizerFiles, error) { return f.RegisteredTokenizer(ctx, hash) })
 	}
-	if _, err := relabel.ParseID("export", export); err != nil {
+	id, err := relabel.ParseID("export", export)
+	if err != nil {
 		return relabel.Errorf(relabel.CodeNotFound, "%s is neither a folder on this machine nor the id of an export; `relabel export list` shows all", export)
 	}
 	return f.With(ctx, func(cl *Session) error {
-		e, err := FindExport(ctx, cl, export)
+		e, err := cl.Export(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -66,11 +66,9 @@ func withFolder(ctx context.Context, f ClientFlags, export string, use func(dir 
 	})
 }
 
-func (c *ExportVerify) print(report VerifyReport) error {
+func (c *exportVerify) print(report VerifyReport) error {
 	if c.JSON {
-		out := json.NewEncoder(os.Stdout)
-		out.SetIndent("", "  ")
-		return out.Encode(report)
+		return printJSON(report)
 	}
 	for _, line := range report.Lines() {
 		fmt.Println(safetext.TerminalLine(line))

@@ -15,31 +15,27 @@ const pollPeriod = 500 * time.Millisecond
 
 // WatchExport waits for an export's end and prints a line when a part is done and when a wait
 // begins or ends.
-func WatchExport(ctx context.Context, cl *Session, id relabel.ID) (relabel.Export, error) {
+func WatchExport(ctx context.Context, cl *Session, id relabel.ID) (e relabel.Export, err error) {
 	said := ""
-	for {
-		e, err := cl.Export(ctx, id)
-		if err != nil {
-			return e, err
+	err = poll(ctx, pollPeriod, func() (bool, error) {
+		if e, err = cl.Export(ctx, id); err != nil {
+			return false, err
 		}
 		switch e.State {
 		case relabel.ExportDone:
-			return e, nil
+			return true, nil
 		case relabel.ExportFailed:
-			return e, relabel.Errorf(relabel.CodeInternal, "the export failed: %s", e.Failure)
+			return true, relabel.Errorf(relabel.CodeInternal, "the export failed: %s", e.Failure)
 		case relabel.ExportCancelled:
-			return e, relabel.Errorf(relabel.CodeConflict, "the export was cancelled")
+			return true, relabel.Errorf(relabel.CodeConflict, "the export was cancelled")
 		}
 		if now := cmp.Or(waits(e), stateOf(e)); now != said {
 			said = now
 			fmt.Fprintf(os.Stderr, "%s  %s\n", id, now)
 		}
-		select {
-		case <-ctx.Done():
-			return e, ctx.Err()
-		case <-time.After(pollPeriod):
-		}
-	}
+		return false, nil
+	})
+	return e, err
 }
 
 // stateOf describes the state and progress of an export.
@@ -76,20 +72,15 @@ func promptWords(p relabel.PromptCheck) string {
 		p.Differ, p.Compared, p.First.Turn, p.First.Trajectory, p.First.At, p.First.Ours, p.First.Theirs)
 }
 
-// ExportDelete is `relabel export delete ID`.
-type ExportDelete struct {
-	ClientFlags
-	ID         string `arg:"" help:"Id of the export."`
-	LeaveFiles bool   `help:"Delete its record even if its files cannot be removed, and print what is left."`
+// exportDelete is `relabel export delete ID`.
+type exportDelete struct {
+	exportFlags
+	LeaveFiles bool `help:"Delete its record even if its files cannot be removed, and print what is left."`
 }
 
 // Run deletes an export.
-func (c *ExportDelete) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		id, err := ExportID(c.ID)
-		if err != nil {
-			return err
-		}
+func (c *exportDelete) Run(ctx context.Context) error {
+	return c.withExport(ctx, func(cl *Session, id relabel.ID) error {
 		deleted, err := cl.DeleteExport(ctx, id, c.LeaveFiles)
 		if err != nil {
 			return err

@@ -3,14 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
-	"strings"
-	"unicode"
 
 	"relabel"
 	"relabel/api"
+	"relabel/api/client"
 )
 
 const (
@@ -49,8 +47,7 @@ func PrintCauses(ctx context.Context, cl *Session, title string, it api.Iteratio
 	if it.Progress.Trajectories[relabel.Failed] == 0 {
 		return nil
 	}
-	query := url.Values{"iteration": {it.ID.String()}, "state": {string(relabel.Failed)}}
-	failed, err := cl.Trajectories(ctx, query)
+	failed, err := cl.Trajectories(ctx, client.Values(api.TrajectoryQuery{Iteration: it.ID.String(), State: relabel.Failed}))
 	if err != nil {
 		return err
 	}
@@ -63,11 +60,6 @@ func PrintCauses(ctx context.Context, cl *Session, title string, it api.Iteratio
 		fmt.Printf("  and %d other causes; `relabel run trajectories RUN --state failed` lists all\n", more)
 	}
 	return nil
-}
-
-// oneLine returns a text without line breaks and terminal control sequences.
-func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 // short returns the beginning of a text.

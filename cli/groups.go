@@ -9,10 +9,10 @@ type TasksCommand struct {
 
 // ExportCommand is `relabel export`.
 type ExportCommand struct {
-	Start  ExportStart  `cmd:"" help:"Build a data set from a run's labelled states and wait for it."`
-	List   ExportList   `cmd:"" help:"List data sets."`
-	Show   ExportShow   `cmd:"" help:"Show a data set: its files, and what was excluded and why. With --row, a row of its files in colour."`
-	Verify ExportVerify `cmd:"" help:"Check a data set's folder: its files against the manifest, each row, and that all views contain the same labels."`
-	Cancel ExportCancel `cmd:"" help:"Cancel a data set that is being built."`
-	Delete ExportDelete `cmd:"" help:"Remove a data set with its files."`
+	Start  exportStart  `cmd:"" help:"Build a data set from a run's labelled states and wait for it."`
+	List   exportList   `cmd:"" help:"List data sets."`
+	Show   exportShow   `cmd:"" help:"Show a data set: its files, and what was excluded and why. With --row, a row of its files in colour."`
+	Verify exportVerify `cmd:"" help:"Check a data set's folder: its files against the manifest, each row, and that all views contain the same labels."`
+	Cancel exportCancel `cmd:"" help:"Cancel a data set that is being built."`
+	Delete exportDelete `cmd:"" help:"Remove a data set with its files."`
 }

@@ -13,19 +13,14 @@ import (
 
 // runIterate is `relabel run iterate RUN`.
 type runIterate struct {
-	ClientFlags
-	RunName string `arg:"" name:"run" help:"Name or id of the run."`
+	runFlags
 	api.NewIteration
 	Detach bool `help:"Do not wait for the end."`
 }
 
 // Run starts the iteration and watches it. It fails if nothing of it is done at its end.
 func (c *runIterate) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		run, err := findRun(ctx, cl, c.RunName)
-		if err != nil {
-			return err
-		}
+	return c.withRun(ctx, func(cl *Session, run relabel.Run) error {
 		if _, err := FindPolicy(ctx, cl, c.Student); err != nil {
 			return err
 		}
@@ -54,18 +49,11 @@ func (c *runIterate) Validate() error {
 }
 
 // runInstances is `relabel run instances ITERATION`.
-type runInstances struct {
-	ClientFlags
-	Iteration string `arg:"" help:"Id of the iteration."`
-}
+type runInstances struct{ iterationFlags }
 
 // Run prints the instances that an iteration rolls out, one per line.
 func (c *runInstances) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		id, err := IterationID(c.Iteration)
-		if err != nil {
-			return err
-		}
+	return c.withIteration(ctx, func(cl *Session, id relabel.ID) error {
 		draw, err := cl.Draw(ctx, id)
 		if err != nil {
 			return err
@@ -77,9 +65,9 @@ func (c *runInstances) Run(ctx context.Context) error {
 	})
 }
 
-// watchToTheEnd waits for the iteration's end and says what came of it.
+// watchToTheEnd waits for the iteration's end and prints its result.
 func watchToTheEnd(ctx context.Context, cl *Session, run relabel.Run, it relabel.Iteration) error {
-	sayIfNobodyWorks(ctx, cl)
+	warnWithoutWorker(ctx, cl)
 	end, err := WatchIteration(ctx, cl, it.ID, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number))
 	if ctx.Err() != nil {
 		return Interruptedf("%s %d continues %s: `relabel run show %s` shows the progress, `relabel run cancel %s` cancels it", it.Kind, it.Number, cl.elsewhere(), run.Name, it.ID)
@@ -93,9 +81,9 @@ func watchToTheEnd(ctx context.Context, cl *Session, run relabel.Run, it relabel
 	return Outcome(end)
 }
 
-// sayIfNobodyWorks tells who waits for rollouts, labels or an export that nobody is at it. What cannot be asked now is
-// not said: the watch itself waits for a server that is away.
-func sayIfNobodyWorks(ctx context.Context, cl *Session) {
+// warnWithoutWorker prints a warning if no process works. It prints nothing if the server does not answer:
+// whatever waits reports that.
+func warnWithoutWorker(ctx context.Context, cl *Session) {
 	workers, err := cl.Workers(ctx)
 	if err != nil || slices.ContainsFunc(workers, func(w relabel.Worker) bool { return w.State != relabel.WorkerSilent }) {
 		return
@@ -103,8 +91,8 @@ func sayIfNobodyWorks(ctx context.Context, cl *Session) {
 	fmt.Fprintln(os.Stderr, "No process works at present: this waits for a `relabel serve` or `relabel worker` on this database.")
 }
 
-// Outcome is an error where an iteration came to its end and left nothing, so that a
-// script does not go on with that.
+// Outcome returns an error if an iteration was cancelled or none of its trajectories is done, so
+// that a script stops.
 func Outcome(it api.IterationView) error {
 	_, all := counts(it.Progress)
 	switch p := it.Progress.Trajectories; {

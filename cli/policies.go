@@ -64,27 +64,10 @@ func (c *PolicyAdd) checkPrice(flags *kong.Context) error {
 	return nil
 }
 
-// PolicyBody is a policy as POST /v1/policies takes it.
-func PolicyBody(p relabel.Policy) api.NewPolicy {
-	l := p.Limits
-	body := api.NewPolicy{Name: p.Name, BaseURL: p.BaseURL, Replicas: p.Replicas, Model: p.Model, Server: p.Server, ToolFormat: p.ToolFormat, Secret: p.Secret,
-		Sampling: &api.NewSampling{Temperature: &p.Sampling.Temperature, TopP: &p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens},
-		Limits: &api.NewLimits{Concurrency: &l.Concurrency, RequestsPerMinute: &l.RequestsPerMinute, TokensPerMinute: &l.TokensPerMinute, TimeoutSeconds: &l.TimeoutSeconds,
-			Retries: &l.Retries, PatienceSeconds: &l.PatienceSeconds, ContextTokens: &l.ContextTokens, HedgeAfterSeconds: &l.HedgeAfterSeconds},
-		Markers: string(p.CacheMarkers), Tokenizer: p.Tokenizer, Template: p.ChatTemplate, Text: p.TemplateText}
-	if p.Price != nil {
-		body.Price = &api.NewPrice{Input: p.Price.Input, Cached: &p.Price.Cached, Output: p.Price.Output, Batch: p.Price.Batch, Currency: p.Price.Currency}
-	}
-	return body
-}
-
 // FindPolicy finds a policy by id, by name (its newest version) or by name@version.
 func FindPolicy(ctx context.Context, cl *Session, word string) (relabel.Policy, error) {
 	p, err := cl.Policy(ctx, word)
-	if relabel.CodeOf(err) == relabel.CodeNotFound {
-		err = relabel.Errorf(relabel.CodeNotFound, "no policy %q; `relabel policy list` shows what there is", word)
-	}
-	return p, err
+	return named(p, err, "policy", word, "policy list")
 }
 
 // policyList is `relabel policy list`.
@@ -92,15 +75,8 @@ type policyList struct{ ClientFlags }
 
 // Run prints the policies.
 func (c *policyList) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		policies, err := cl.Policies(ctx)
-		if err != nil {
-			return err
-		}
-		t := NewTable("ID", "NAME", "MODEL", "ENDPOINT", "SERVER", "TOOLS", "SECRET")
-		for _, p := range policies {
-			t.Row(p.ID, fmt.Sprintf("%s@%d", p.Name, p.Version), p.Model, p.BaseURL, p.Server, p.ToolFormat, p.Secret)
-		}
-		return t.Print()
+	heads := []string{"ID", "NAME", "MODEL", "ENDPOINT", "SERVER", "TOOLS", "SECRET"}
+	return list(ctx, c.ClientFlags, (*Session).Policies, heads, func(p relabel.Policy) []any {
+		return []any{p.ID, fmt.Sprintf("%s@%d", p.Name, p.Version), p.Model, p.BaseURL, p.Server, p.ToolFormat, p.Secret}
 	})
 }

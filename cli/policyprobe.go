@@ -2,10 +2,7 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"strconv"
 	"strings"
 
 	"relabel"
@@ -37,10 +34,7 @@ func (c *DoctorCommand) print(report ProbeReport) error {
 		command = addCommand(*report.Suggested)
 	}
 	if c.JSON {
-		out := json.NewEncoder(os.Stdout)
-		out.SetEscapeHTML(false)
-		out.SetIndent("", "  ")
-		return out.Encode(report.Fields(command))
+		return printJSON(report.Fields(command))
 	}
 	fmt.Print(safetext.Terminal(report.Text))
 	if command != "" {
@@ -53,39 +47,37 @@ func (c *DoctorCommand) print(report ProbeReport) error {
 // without defaults.
 func addCommand(p relabel.Policy) string {
 	words := []string{"relabel", "policy", "add", p.Name, "--base-url", p.BaseURL, "--model", p.Model}
-	add := func(name, value, usual string) {
+	add := func(name string, value, usual any) {
 		if value != usual {
-			words = append(words, "--"+name, value)
+			words = append(words, "--"+name, fmt.Sprint(value))
 		}
 	}
-	decimal := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
-	number := func(name string, value, usual int) { add(name, strconv.Itoa(value), strconv.Itoa(usual)) }
 	for _, r := range p.Replicas {
 		add("replica", r, "")
 	}
-	add("server-kind", string(p.Server), string(relabel.ServerGeneric))
-	add("tool-format", string(p.ToolFormat), string(relabel.ToolsNative))
+	add("server-kind", p.Server, relabel.ServerGeneric)
+	add("tool-format", p.ToolFormat, relabel.ToolsNative)
 	add("secret", p.Secret, "")
-	add("temperature", decimal(p.Sampling.Temperature), decimal(relabel.PaperSampling.Temperature))
-	add("top-p", decimal(p.Sampling.TopP), decimal(relabel.PaperSampling.TopP))
-	number("max-tokens", p.Sampling.MaxTokens, 0)
+	add("temperature", p.Sampling.Temperature, relabel.PaperSampling.Temperature)
+	add("top-p", p.Sampling.TopP, relabel.PaperSampling.TopP)
+	add("max-tokens", p.Sampling.MaxTokens, 0)
 	l, usual := p.Limits, relabel.DefaultPolicyLimits
-	number("concurrency", l.Concurrency, usual.Concurrency)
-	number("requests-per-minute", l.RequestsPerMinute, usual.RequestsPerMinute)
-	number("tokens-per-minute", l.TokensPerMinute, usual.TokensPerMinute)
-	number("timeout", l.TimeoutSeconds, usual.TimeoutSeconds)
-	number("retries", l.Retries, usual.Retries)
-	number("patience", l.PatienceSeconds, usual.PatienceSeconds)
-	number("hedge-after", l.HedgeAfterSeconds, usual.HedgeAfterSeconds)
-	number("context-tokens", l.ContextTokens, usual.ContextTokens)
+	add("concurrency", l.Concurrency, usual.Concurrency)
+	add("requests-per-minute", l.RequestsPerMinute, usual.RequestsPerMinute)
+	add("tokens-per-minute", l.TokensPerMinute, usual.TokensPerMinute)
+	add("timeout", l.TimeoutSeconds, usual.TimeoutSeconds)
+	add("retries", l.Retries, usual.Retries)
+	add("patience", l.PatienceSeconds, usual.PatienceSeconds)
+	add("hedge-after", l.HedgeAfterSeconds, usual.HedgeAfterSeconds)
+	add("context-tokens", l.ContextTokens, usual.ContextTokens)
 	if p.Price != nil {
-		add("price-input", decimal(p.Price.Input), "")
-		add("price-cached", decimal(p.Price.Cached), decimal(p.Price.Input))
-		add("price-output", decimal(p.Price.Output), "")
-		add("price-batch", decimal(p.Price.Batch), "0")
+		add("price-input", p.Price.Input, "")
+		add("price-cached", p.Price.Cached, p.Price.Input)
+		add("price-output", p.Price.Output, "")
+		add("price-batch", p.Price.Batch, 0.0)
 		add("price-currency", p.Price.Currency, "USD")
 	}
-	add("cache-markers", string(p.CacheMarkers), string(relabel.CacheMarkersNone))
+	add("cache-markers", p.CacheMarkers, relabel.CacheMarkersNone)
 	add("tokenizer", p.Tokenizer, "")
 	add("chat-template", p.ChatTemplate, "")
 	if p.TemplateText != "" { // the user has the file

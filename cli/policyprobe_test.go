@@ -64,7 +64,7 @@ func TestAPriceNeedsInputAndOutput(t *testing.T) {
 type testCommands struct {
 	Policy PolicyCommand `cmd:""`
 	Export struct {
-		Start ExportStart `cmd:""`
+		Start exportStart `cmd:""`
 	} `cmd:""`
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"relabel"
 )
@@ -26,7 +25,7 @@ func (c *policyShow) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := policyTable(p).Print(); err != nil {
+		if err := policyTable(p).print(); err != nil {
 			return err
 		}
 		if len(seen) == 0 {
@@ -34,46 +33,46 @@ func (c *policyShow) Run(ctx context.Context) error {
 			return nil
 		}
 		fmt.Println()
-		return modelTable(seen).Print()
+		return modelTable(seen).print()
 	})
 }
 
 // policyTable has one line per setting of a policy.
 func policyTable(p relabel.Policy) *table {
-	t := NewTable("POLICY", fmt.Sprintf("%s@%d", p.Name, p.Version))
+	t := newTable("POLICY", fmt.Sprintf("%s@%d", p.Name, p.Version))
 	l := p.Limits
-	t.Row("id", p.ID)
-	t.Row("endpoint", strings.Join(p.BaseURLs(), ", "))
-	t.Row("model", p.Model)
-	t.Row("server", p.Server)
-	t.Row("tool format", p.ToolFormat)
-	t.Row("secret", p.Secret)
-	t.Row("sampling", fmt.Sprintf("temperature %v, top_p %v, max_tokens %s", p.Sampling.Temperature, p.Sampling.TopP, orNone(p.Sampling.MaxTokens, "the server's")))
-	t.Row("concurrency", fmt.Sprintf("at most %d", l.Concurrency))
-	t.Row("per minute", fmt.Sprintf("%s requests, %s tokens", orNone(l.RequestsPerMinute, "any"), orNone(l.TokensPerMinute, "any")))
-	t.Row("timeout", fmt.Sprintf("%d s per request, %d retries, patience %d s", l.TimeoutSeconds, l.Retries, l.PatienceSeconds))
+	t.row("id", p.ID)
+	t.row("endpoint", strings.Join(p.BaseURLs(), ", "))
+	t.row("model", p.Model)
+	t.row("server", p.Server)
+	t.row("tool format", p.ToolFormat)
+	t.row("secret", p.Secret)
+	t.row("sampling", fmt.Sprintf("temperature %v, top_p %v, max_tokens %s", p.Sampling.Temperature, p.Sampling.TopP, orNone(p.Sampling.MaxTokens, "the server's")))
+	t.row("concurrency", fmt.Sprintf("at most %d", l.Concurrency))
+	t.row("per minute", fmt.Sprintf("%s requests, %s tokens", orNone(l.RequestsPerMinute, "any"), orNone(l.TokensPerMinute, "any")))
+	t.row("timeout", fmt.Sprintf("%d s per request, %d retries, patience %d s", l.TimeoutSeconds, l.Retries, l.PatienceSeconds))
 	if l.ContextTokens > 0 {
-		t.Row("context", fmt.Sprintf("%d tokens", l.ContextTokens))
+		t.row("context", fmt.Sprintf("%d tokens", l.ContextTokens))
 	}
 	if l.HedgeAfterSeconds > 0 {
-		t.Row("hedging", fmt.Sprintf("another replica after %d s", l.HedgeAfterSeconds))
+		t.row("hedging", fmt.Sprintf("another replica after %d s", l.HedgeAfterSeconds))
 	}
 	if p.Price != nil {
-		t.Row("price", fmt.Sprintf("%v input, %v cached, %v output %s per million tokens", p.Price.Input, p.Price.Cached, p.Price.Output, p.Price.Currency))
+		t.row("price", fmt.Sprintf("%v input, %v cached, %v output %s per million tokens", p.Price.Input, p.Price.Cached, p.Price.Output, p.Price.Currency))
 	}
-	t.Row("cache markers", string(p.CacheMarkers))
+	t.row("cache markers", string(p.CacheMarkers))
 	return t
 }
 
 // modelTable marks where the model behind an address changed.
 func modelTable(seen []relabel.ModelSeen) *table {
-	t := NewTable("ANSWERED AT", "SINCE", "MODEL", "FINGERPRINT", "")
+	t := newTable("ANSWERED AT", "SINCE", "MODEL", "FINGERPRINT", "")
 	for i, m := range seen {
 		note := " "
 		if i > 0 && seen[i-1].BaseURL == m.BaseURL {
 			note = "changed"
 		}
-		t.Row(m.BaseURL, m.FirstAt.Local().Format(time.DateTime), m.Model, m.Fingerprint, note)
+		t.row(m.BaseURL, m.FirstAt, m.Model, m.Fingerprint, note)
 	}
 	return t
 }

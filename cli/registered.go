@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"relabel"
@@ -39,33 +40,26 @@ type vocabulary struct {
 	why    string
 }
 
-// OpenVocabulary opens the tokenizer of an export: from the given folder, from the server that
+// openVocabulary opens the tokenizer of an export: from the given folder, from the server that
 // has it registered, or from the path in the manifest.
-func OpenVocabulary(of relabel.ManifestTokenizer, folder string, fetch func(hash string) (relabel.TokenizerFiles, error)) vocabulary {
-	tokens, err := openTokens(of, folder, fetch)
+func openVocabulary(of relabel.ManifestTokenizer, folder string, fetch FetchTokenizer) (v vocabulary) {
+	var err error
+	if folder == "" && of.Hash != "" {
+		var files relabel.TokenizerFiles
+		if files, err = fetch(of.Hash); files == nil && err == nil {
+			return vocabulary{why: "the tokenizer " + of.Path + " is a registered one, and no server runs here"}
+		}
+		if err == nil {
+			v.tokens, err = tokenizer.Parse(files[relabel.TokenizerJSON])
+		}
+	} else {
+		v.tokens, err = openTokenizer(cmp.Or(folder, of.Path))
+	}
 	switch {
 	case err != nil:
 		return vocabulary{why: Message(err)}
-	case tokens == nil:
-		return vocabulary{why: "the tokenizer " + of.Path + " is a registered one, and no server runs here"}
-	case tokens.SHA256() != of.SHA256:
+	case v.tokens.SHA256() != of.SHA256:
 		return vocabulary{why: "the tokenizer is not the one that the manifest names"}
 	}
-	return vocabulary{tokens: tokens}
-}
-
-// openTokens is OpenVocabulary without the comparison; nil if no server runs that could have
-// the tokenizer.
-func openTokens(of relabel.ManifestTokenizer, folder string, fetch func(hash string) (relabel.TokenizerFiles, error)) (*tokenizer.Tokenizer, error) {
-	switch {
-	case folder != "":
-		return openTokenizer(folder)
-	case of.Hash == "":
-		return openTokenizer(of.Path)
-	}
-	files, err := fetch(of.Hash)
-	if files == nil || err != nil {
-		return nil, err
-	}
-	return tokenizer.Parse(files[relabel.TokenizerJSON])
+	return v
 }

@@ -3,25 +3,17 @@ package cli
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"relabel"
 	"relabel/api"
 )
 
 // runLabel is `relabel run label ITERATION`.
-type runLabel struct {
-	ClientFlags
-	Iteration string `arg:"" help:"Id of the iteration; see run show."`
-}
+type runLabel struct{ iterationFlags }
 
 // Run begins the iteration's labelling.
 func (c *runLabel) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		id, err := IterationID(c.Iteration)
-		if err != nil {
-			return err
-		}
+	return c.withIteration(ctx, func(cl *Session, id relabel.ID) error {
 		it, err := cl.LabelIteration(ctx, id)
 		if err != nil {
 			return err
@@ -73,15 +65,12 @@ func (c *runRelabel) Run(ctx context.Context) error {
 
 // iterations are the one that is named, or the collect iterations of the run.
 func (c *runRelabel) iterations(ctx context.Context, cl *Session) ([]relabel.ID, error) {
-	if id, err := relabel.ParseID("iteration", c.Target); err == nil {
-		_, err := cl.Iteration(ctx, id)
-		if err == nil || relabel.CodeOf(err) != relabel.CodeNotFound {
-			return []relabel.ID{id}, err
-		}
-	}
-	run, err := findRun(ctx, cl, c.Target)
+	run, it, err := c.find(ctx, cl)
 	if err != nil {
 		return nil, err
+	}
+	if it != nil {
+		return []relabel.ID{it.ID}, nil
 	}
 	all, err := cl.Iterations(ctx, run.ID)
 	var ids []relabel.ID
@@ -109,40 +98,21 @@ func (c *runRelabel) cancel(ctx context.Context, cl *Session, teacher relabel.Po
 	return nil
 }
 
-// watch waits until the relabelings of one policy are over, and says what came of them.
+// watch waits until the relabelings of one policy are over, and prints the result.
 func (c *runRelabel) watch(ctx context.Context, cl *Session, teacher relabel.Policy, iterations []relabel.ID) error {
-	if cl.local != nil && !c.Detach {
-		fmt.Println("No server runs here: `relabel serve` will work it off.")
-	} else if !c.Detach {
-		sayIfNobodyWorks(ctx, cl)
+	var sum relabel.RelabelProgress
+	over, err := cl.watchWork(ctx, "relabelling", c.Detach, func() (line string, over bool, err error) {
+		sum, err = c.progress(ctx, cl, teacher, iterations)
+		line = fmt.Sprintf("%s@%d: %d of %d states answered, %d missing, %d pending", teacher.Name, teacher.Version, sum.Received, sum.Turns, sum.Missing, sum.Pending)
+		return line, sum.Relabelings[relabel.RelabelQueued]+sum.Relabelings[relabel.RelabelRunning] == 0, err
+	})
+	if err != nil || !over {
+		return err
 	}
-	for said := ""; ; {
-		sum, err := c.progress(ctx, cl, teacher, iterations)
-		if ctx.Err() != nil {
-			return Interruptedf("the relabelling continues %s", cl.elsewhere())
-		}
-		if err != nil {
-			return err
-		}
-		over := sum.Relabelings[relabel.RelabelQueued]+sum.Relabelings[relabel.RelabelRunning] == 0
-		if line := fmt.Sprintf("%s@%d: %d of %d states answered, %d missing, %d pending", teacher.Name, teacher.Version, sum.Received, sum.Turns, sum.Missing, sum.Pending); line != said {
-			fmt.Println(line)
-			said = line
-		}
-		switch {
-		case over && sum.Compared > 0:
-			fmt.Printf("agrees with the first label at %d of %d states\n", sum.Agreed, sum.Compared)
-			return relabelled(sum, teacher)
-		case over:
-			return relabelled(sum, teacher)
-		case c.Detach, cl.local != nil:
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
+	if sum.Compared > 0 {
+		fmt.Printf("agrees with the first label at %d of %d states\n", sum.Agreed, sum.Compared)
 	}
+	return relabelled(sum, teacher)
 }
 
 // relabelled is an error where relabelings came to no end of their own, or brought nothing.

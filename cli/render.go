@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -77,34 +76,16 @@ func openFolder(dir string, config []byte) (*jinja.Model, error) {
 // RenderLines renders each line of in. It also answers lines that are not JSON objects, and
 // fails at the end if there were any.
 func RenderLines(model *jinja.Model, now time.Time, in io.Reader, out io.Writer) error {
-	lines, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 1<<20)
 	bad := false
-	for number := 1; ; number++ {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if len(line) == 0 {
-			break
-		}
+	err := answerLines(in, out, func(line []byte, number int) ([]byte, error) {
 		reply, ok := renderLine(model, now, line, number)
 		bad = bad || !ok
-		if _, err := w.Write(append(reply, '\n')); err != nil {
-			return err
-		}
-		if lines.Buffered() == 0 { // a program that writes line by line waits for the answer
-			if err := w.Flush(); err != nil {
-				return err
-			}
-		}
+		return reply, nil
+	})
+	if err == nil && bad {
+		err = ErrSomeFailed
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if bad {
-		return ErrSomeFailed
-	}
-	return nil
+	return err
 }
 
 // renderLine answers one line; ok is false if it is not a JSON object.

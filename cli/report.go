@@ -20,7 +20,7 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 	if ids {
 		heads = append(heads, "ID")
 	}
-	t := NewTable(heads...)
+	t := newTable(heads...)
 	var causes []func() error
 	for _, run := range runs {
 		its, err := cl.Iterations(ctx, run.ID)
@@ -36,11 +36,11 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 			if ids {
 				cells = append(cells, it.ID)
 			}
-			t.Row(cells...)
+			t.row(cells...)
 			causes = append(causes, func() error { return PrintCauses(ctx, cl, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number), it) })
 		}
 	}
-	if err := t.Print(); err != nil {
+	if err := t.print(); err != nil {
 		return err
 	}
 	for _, print := range causes {

@@ -60,30 +60,26 @@ func describeFlag(node kong.Visitable, next kong.Next) error {
 }
 
 func readJSONFlag(ctx *kong.DecodeContext, target reflect.Value) error {
-	var text string
-	if err := ctx.Scan.PopValueInto("json", &text); err != nil {
-		return err
-	}
-	return decodeFlag([]byte(text), target)
+	return decodeFlag(ctx, target, func(text string) ([]byte, error) { return []byte(text), nil })
 }
 
 func readJSONFile(ctx *kong.DecodeContext, target reflect.Value) error {
-	var path string
-	if err := ctx.Scan.PopValueInto("file", &path); err != nil {
+	return decodeFlag(ctx, target, os.ReadFile)
+}
+
+// decodeFlag reads a JSON object, whose fields must be known, from what read returns for a flag's value.
+func decodeFlag(ctx *kong.DecodeContext, target reflect.Value, read func(string) ([]byte, error)) error {
+	var value string
+	if err := ctx.Scan.PopValueInto("value", &value); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(path)
+	text, err := read(value)
 	if err != nil {
 		return err
 	}
-	return decodeFlag(text, target)
-}
-
-// decodeFlag reads a JSON object, whose fields must be known.
-func decodeFlag(text []byte, target reflect.Value) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	err := decoder.Decode(target.Addr().Interface())
+	err = decoder.Decode(target.Addr().Interface())
 	if _, after := decoder.Token(); err == nil && after != io.EOF {
 		err = errors.New("more than one value")
 	}

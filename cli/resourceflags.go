@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -49,8 +48,8 @@ func EnvironmentResources() (f ResourceFlags, err error) {
 
 // CheckTokenizers refuses a folder of tokenizers that does not exist.
 func (f ResourceFlags) CheckTokenizers() error {
-	if info, err := os.Stat(f.Tokenizers); f.Tokenizers != "" && (err != nil || !info.IsDir()) {
-		return relabel.Errorf(relabel.CodeInvalid, "is not a folder").On("--tokenizers").Because(err)
+	if f.Tokenizers != "" && !IsFolder(f.Tokenizers) {
+		return relabel.Errorf(relabel.CodeInvalid, "%s is not a folder", f.Tokenizers).On("--tokenizers")
 	}
 	return nil
 }

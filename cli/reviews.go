@@ -3,11 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/url"
-	"time"
 
 	"relabel"
 	"relabel/api"
+	"relabel/api/client"
 )
 
 // ReviewCommand is `relabel review`.
@@ -43,37 +42,27 @@ func (c *reviewAdd) Run(ctx context.Context) error {
 // reviewList is `relabel review list`.
 type reviewList struct {
 	ClientFlags
-	RunName string `name:"run" placeholder:"RUN" help:"Only of this run: its name or id."`
-	Flag    string `help:"Only with this flag; *: with any."`
+	api.ReviewQuery
 }
 
 // Run prints the reviews.
 func (c *reviewList) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
-		query := url.Values{}
-		if c.Flag != "" {
-			query.Set("flag", c.Flag)
+		if err := mustExist(ctx, cl, c.ReviewQuery.Run); err != nil {
+			return err
 		}
-		if c.RunName != "" {
-			run, err := findRun(ctx, cl, c.RunName)
-			if err != nil {
-				return err
-			}
-			query.Set("run", run.ID.String())
-		}
-		all, err := cl.Reviews(ctx, query)
+		all, err := cl.Reviews(ctx, client.Values(c.ReviewQuery))
 		if err != nil {
 			return err
 		}
-		t := NewTable("ID", "TRAJECTORY", "INSTANCE", "TURN", "FLAG", "BY", "AT", "NOTE")
-		for _, r := range all {
+		heads := []string{"ID", "TRAJECTORY", "INSTANCE", "TURN", "FLAG", "BY", "AT", "NOTE"}
+		return printTable(all, heads, func(r relabel.Review) []any {
 			turn := "all"
 			if r.T != nil {
 				turn = fmt.Sprint(*r.T)
 			}
-			t.Row(r.ID, r.TrajectoryID, r.InstanceID, turn, r.Flag, oneLine(r.Author), r.CreatedAt.Local().Format(time.DateTime), oneLine(r.Note))
-		}
-		return t.Print()
+			return []any{r.ID, r.TrajectoryID, r.InstanceID, turn, r.Flag, r.Author, r.CreatedAt, r.Note}
+		})
 	})
 }
 

@@ -12,18 +12,13 @@ import (
 
 // runDelete is `relabel run delete RUN`.
 type runDelete struct {
-	ClientFlags
-	RunName string `arg:"" name:"run" help:"Name or id of the run."`
-	Yes     bool   `help:"Delete it. Without this flag the command only shows what would be deleted."`
+	runFlags
+	Yes bool `help:"Delete it. Without this flag the command only shows what would be deleted."`
 }
 
 // Run says what the run consists of, and deletes it.
 func (c *runDelete) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		run, err := findRun(ctx, cl, c.RunName)
-		if err != nil {
-			return err
-		}
+	return c.withRun(ctx, func(cl *Session, run relabel.Run) error {
 		had, err := cl.RunContents(ctx, run.ID)
 		if err != nil {
 			return err
@@ -47,37 +42,21 @@ func (c *runDelete) Run(ctx context.Context) error {
 	})
 }
 
-// deletionLook is the time between two looks at a run that is being deleted.
-const deletionLook = time.Second
+// deletionPeriod is the time between two looks at a run that is being deleted.
+const deletionPeriod = time.Second
 
 // follow waits until the server has deleted the run.
 func (c *runDelete) follow(ctx context.Context, cl *Session, run relabel.Run) error {
-	for told := false; ; {
+	fmt.Println("The run is deleted in the background, by the server or by the next one that starts.")
+	return poll(ctx, deletionPeriod, func() (bool, error) {
 		left, err := cl.RunContents(ctx, run.ID)
 		if relabel.CodeOf(err) == relabel.CodeNotFound {
 			fmt.Println("Deleted.")
-			return nil
+			return true, nil
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			fmt.Printf("%d trajectories left\n", left.Trajectories)
 		}
-		if !told {
-			fmt.Println("It is deleted in the background: by the server, or by the next one that starts.")
-			told = true
-		}
-		fmt.Printf("%d trajectories left\n", left.Trajectories)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(deletionLook):
-		}
-	}
-}
-
-// deletingSince says since when a run is being deleted, "" if it is not.
-func deletingSince(at *time.Time) string {
-	if at == nil {
-		return ""
-	}
-	return "since " + at.Format("2006-01-02 15:04")
+		return false, err
+	})
 }

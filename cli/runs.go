@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/url"
 
 	"relabel"
 	"relabel/api"
+	"relabel/api/client"
 )
 
 // RunCommand is `relabel run`.
@@ -61,41 +61,50 @@ type runList struct{ ClientFlags }
 
 // Run prints the runs.
 func (c *runList) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		runs, err := cl.Runs(ctx)
-		if err != nil {
-			return err
-		}
-		t := NewTable("ID", "NAME", "RECIPE", "SEED", "MADE", "PRIORITY", "QUOTA", "PAUSED", "DELETING")
-		for _, r := range runs {
-			t.Row(r.ID, r.Name, r.Recipe, r.Seed, r.CreatedAt.Format("2006-01-02 15:04"), r.Priority, quota(r.Quota), paused(r.Paused), deletingSince(r.DeletingAt))
-		}
-		return t.Print()
+	heads := []string{"ID", "NAME", "RECIPE", "SEED", "CREATED", "PRIORITY", "QUOTA", "PAUSED", "DELETING SINCE"}
+	return list(ctx, c.ClientFlags, (*Session).Runs, heads, func(r relabel.Run) []any {
+		return []any{r.ID, r.Name, r.Recipe, r.Seed, r.CreatedAt, r.Priority, quota(r.Quota), paused(r.Paused), r.DeletingAt}
 	})
 }
 
 // findRun finds a run by its id or its name.
 func findRun(ctx context.Context, cl *Session, nameOrID string) (relabel.Run, error) {
 	r, err := cl.Run(ctx, nameOrID)
-	if relabel.CodeOf(err) == relabel.CodeNotFound {
-		err = relabel.Errorf(relabel.CodeNotFound, "no run %q; `relabel run list` shows what there is", nameOrID)
-	}
-	return r.Run, err
+	return named(r.Run, err, "run", nameOrID, "run list")
 }
 
-// runShow is `relabel run show RUN`.
-type runShow struct {
+// mustExist returns an error if a run is given that does not exist.
+func mustExist(ctx context.Context, cl *Session, nameOrID string) error {
+	if nameOrID == "" {
+		return nil
+	}
+	_, err := findRun(ctx, cl, nameOrID)
+	return err
+}
+
+// runFlags name a run.
+type runFlags struct {
 	ClientFlags
 	RunName string `arg:"" name:"run" help:"Name or id of the run."`
 }
 
-// Run prints the run's iterations.
-func (c *runShow) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		run, err := findRun(ctx, cl, c.RunName)
+// withRun opens a session and calls use with the run.
+func (f runFlags) withRun(ctx context.Context, use func(*Session, relabel.Run) error) error {
+	return f.With(ctx, func(cl *Session) error {
+		run, err := findRun(ctx, cl, f.RunName)
 		if err != nil {
 			return err
 		}
+		return use(cl, run)
+	})
+}
+
+// runShow is `relabel run show RUN`.
+type runShow struct{ runFlags }
+
+// Run prints the run's iterations.
+func (c *runShow) Run(ctx context.Context) error {
+	return c.withRun(ctx, func(cl *Session, run relabel.Run) error {
 		if err := printRuns(ctx, cl, true, run); err != nil {
 			return err
 		}
@@ -105,38 +114,17 @@ func (c *runShow) Run(ctx context.Context) error {
 
 // runTrajectories is `relabel run trajectories RUN`.
 type runTrajectories struct {
-	ClientFlags
-	RunName string `arg:"" name:"run" help:"Name or id of the run."`
-	State   string `help:"Only those in this state."`
+	runFlags
+	State relabel.TrajectoryState `enum:",queued,running,labelling,verifying,done,failed,cancelled" default:"" placeholder:"STATE" help:"Only in this state: queued, running, labelling, verifying, done, failed or cancelled."`
 }
 
 // Run prints the trajectories.
 func (c *runTrajectories) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		run, err := findRun(ctx, cl, c.RunName)
+	return c.withRun(ctx, func(cl *Session, run relabel.Run) error {
+		all, err := cl.Trajectories(ctx, client.Values(api.TrajectoryQuery{Run: run.ID.String(), State: c.State}))
 		if err != nil {
 			return err
 		}
-		query := url.Values{"run": {run.ID.String()}}
-		if c.State != "" {
-			query.Set("state", c.State)
-		}
-		all, err := cl.Trajectories(ctx, query)
-		if err != nil {
-			return err
-		}
-		t := NewTable("ID", "ITERATION", "INSTANCE", "STATE", "TURNS", "END", "SUBMITTED", "PASSED", "RESOLVED", "FAILURE", "DETAIL")
-		for _, j := range all {
-			t.Row(j.ID, fmt.Sprintf("%s %d", j.Kind, j.Iteration), j.InstanceID, j.State, j.Turns, j.EndReason, Truth(j.Submitted), Truth(j.Passed), Truth(j.Resolved), j.Failure, oneLine(j.FailureDetail))
-		}
-		return t.Print()
+		return printTrajectories(all)
 	})
-}
-
-// Truth shows a truth that may not be known yet.
-func Truth(b *bool) string {
-	if b == nil {
-		return ""
-	}
-	return Yes(*b)
 }

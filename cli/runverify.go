@@ -3,17 +3,15 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/url"
-	"time"
 
 	"relabel"
 	"relabel/api"
+	"relabel/api/client"
 )
 
 // runVerify is `relabel run verify RUN`.
 type runVerify struct {
-	ClientFlags
-	RunName string `arg:"" name:"run" help:"Name or id of the run."`
+	runFlags
 	api.Regrade
 	Status bool `help:"Show the state of the verdicts and queue nothing."`
 	Cancel bool `help:"Cancel queued and running regradings; replaced verdicts stay."`
@@ -22,21 +20,14 @@ type runVerify struct {
 
 // Run queues the regradings and watches them.
 func (c *runVerify) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		run, err := findRun(ctx, cl, c.RunName)
-		if err != nil {
-			return err
-		}
+	return c.withRun(ctx, func(cl *Session, run relabel.Run) error {
 		switch {
 		case c.Status:
 			p, err := c.progress(ctx, cl, run.ID)
 			if err != nil {
 				return err
 			}
-			if err := printVerdicts(p); err != nil {
-				return err
-			}
-			return printRegradeFailures(p)
+			return printVerdicts(p)
 		case c.Cancel:
 			answer, err := cl.CancelVerify(ctx, run.ID, api.CancelRegrade{Iteration: c.Iteration, Trajectory: c.Trajectory})
 			if err == nil {
@@ -52,52 +43,27 @@ func (c *runVerify) Run(ctx context.Context) error {
 }
 
 func (c *runVerify) progress(ctx context.Context, cl *Session, run relabel.ID) (relabel.RegradeProgress, error) {
-	query := url.Values{}
-	if c.Iteration != "" {
-		query.Set("iteration", c.Iteration)
-	}
+	query := api.RegradeQuery{Iteration: c.Iteration}
 	if c.Trajectory != nil {
-		query.Set("trajectory", c.Trajectory.String())
+		query.Trajectory = c.Trajectory.String()
 	}
-	return cl.VerifyProgress(ctx, run, query)
+	return cl.VerifyProgress(ctx, run, client.Values(query))
 }
 
 // watch waits until no regrading is queued or running, and prints the verdicts.
 func (c *runVerify) watch(ctx context.Context, cl *Session, run relabel.Run) error {
-	if cl.local != nil && !c.Detach {
-		fmt.Println("No server runs here: `relabel serve` will grade them.")
-	} else if !c.Detach {
-		sayIfNobodyWorks(ctx, cl)
+	var p relabel.RegradeProgress
+	over, err := cl.watchWork(ctx, "grading", c.Detach, func() (line string, over bool, err error) {
+		p, err = c.progress(ctx, cl, run.ID)
+		return regradeLine(p), p.Open() == 0, err
+	})
+	if err != nil || !over {
+		return err
 	}
-	for said := ""; ; {
-		p, err := c.progress(ctx, cl, run.ID)
-		if ctx.Err() != nil {
-			return Interruptedf("the grading continues %s", cl.elsewhere())
-		}
-		if err != nil {
-			return err
-		}
-		if line := regradeLine(p); line != said {
-			fmt.Println(line)
-			said = line
-		}
-		switch {
-		case p.Open() == 0:
-			if err := printVerdicts(p); err != nil {
-				return err
-			}
-			if err := printRegradeFailures(p); err != nil {
-				return err
-			}
-			return regraded(p)
-		case c.Detach, cl.local != nil:
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
+	if err := printVerdicts(p); err != nil {
+		return err
 	}
+	return regraded(p)
 }
 
 // regradeLine is the progress in one line.
@@ -109,33 +75,29 @@ func regradeLine(p relabel.RegradeProgress) string {
 		p.Regradings[relabel.RegradeRunning], p.Regradings[relabel.RegradeDone], p.Regradings[relabel.RegradeFailed], p.Changed, p.Errors)
 }
 
-// printVerdicts prints the current verdicts by version.
+// printVerdicts prints the current verdicts by version, and the trajectories that could not be
+// graded.
 func printVerdicts(p relabel.RegradeProgress) error {
-	t := NewTable("PROTECTIONS", "VERDICTS", "PASSED")
+	t := newTable("PROTECTIONS", "VERDICTS", "PASSED")
 	for _, v := range p.Verdicts {
 		version := fmt.Sprint(v.Protections)
 		if v.Protections == p.Protections {
 			version += " (present)"
 		}
-		t.Row(version, v.Verdicts, v.Passed)
+		t.row(version, v.Verdicts, v.Passed)
 	}
-	return t.Print()
-}
-
-// printRegradeFailures names the trajectories that could not be graded, and why.
-func printRegradeFailures(p relabel.RegradeProgress) error {
-	if len(p.Failures) == 0 {
-		return nil
+	if err := t.print(); err != nil || len(p.Failures) == 0 {
+		return err
 	}
-	fmt.Println("\nNot graded; their verdicts are as they were:")
-	t := NewTable("TRAJECTORY", "INSTANCE", "WHY")
+	fmt.Println("\nNot graded; their verdicts are unchanged:")
+	t = newTable("TRAJECTORY", "INSTANCE", "WHY")
 	for _, f := range p.Failures {
-		t.Row(f.TrajectoryID, f.InstanceID, oneLine(f.Failure))
+		t.row(f.TrajectoryID, f.InstanceID, f.Failure)
 	}
 	if more := p.Regradings[relabel.RegradeFailed] - len(p.Failures); more > 0 {
-		t.Row(fmt.Sprintf("and %d more", more), "", "")
+		t.row(fmt.Sprintf("and %d more", more), "", "")
 	}
-	return t.Print()
+	return t.print()
 }
 
 // regraded is an error where a submission could not be graded.

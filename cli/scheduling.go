@@ -28,19 +28,14 @@ func paused(p *relabel.Pause) string {
 
 // runSet is `relabel run set RUN`.
 type runSet struct {
-	ClientFlags
-	RunName string `arg:"" name:"run" help:"Name or id of the run."`
+	runFlags
 	api.SchedulingPatch
 	noticeFlags
 }
 
 // Run changes what is given.
 func (c *runSet) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		run, err := findRun(ctx, cl, c.RunName)
-		if err != nil {
-			return err
-		}
+	return c.withRun(ctx, func(cl *Session, run relabel.Run) error {
 		body := c.SchedulingPatch
 		body.Budget, body.Webhook = c.over(run)
 		now, err := cl.SetScheduling(ctx, run.ID, body)
@@ -76,20 +71,30 @@ type operation struct {
 	iteration func(*Session, context.Context, relabel.ID) (api.IterationView, error)
 }
 
-// do does something with the target and prints what it is then.
+// find returns the iteration with the given id, or else the run.
+func (c target) find(ctx context.Context, cl *Session) (run relabel.Run, it *api.IterationView, err error) {
+	if id, err := relabel.ParseID("iteration", c.Target); err == nil {
+		found, err := cl.Iteration(ctx, id)
+		if relabel.CodeOf(err) != relabel.CodeNotFound {
+			return run, &found, err
+		}
+	}
+	run, err = findRun(ctx, cl, c.Target)
+	return run, nil, err
+}
+
+// do does something with the target and prints its new state.
 func (c target) do(ctx context.Context, what operation) error {
 	return c.With(ctx, func(cl *Session) error {
-		if id, err := relabel.ParseID("iteration", c.Target); err == nil {
-			it, err := what.iteration(cl, ctx, id)
-			if relabel.CodeOf(err) != relabel.CodeNotFound {
-				if err == nil {
-					fmt.Println(strings.TrimSpace(fmt.Sprintf("%s %d: %s %s", it.Kind, it.Number, it.State, shownPause(it.Paused))))
-				}
-				return err
-			}
-		}
-		run, err := findRun(ctx, cl, c.Target)
+		run, iteration, err := c.find(ctx, cl)
 		if err != nil {
+			return err
+		}
+		if iteration != nil {
+			it, err := what.iteration(cl, ctx, iteration.ID)
+			if err == nil {
+				fmt.Println(strings.TrimSpace(fmt.Sprintf("%s %d: %s %s", it.Kind, it.Number, it.State, shownPause(it.Paused))))
+			}
 			return err
 		}
 		now, err := what.run(cl, ctx, run.ID)
@@ -145,29 +150,32 @@ func (c *runCancel) Run(ctx context.Context) error {
 	return c.do(ctx, operation{(*Session).CancelRun, (*Session).CancelIteration})
 }
 
-// IterationID reads the id of an iteration.
-func IterationID(word string) (relabel.ID, error) {
-	id, err := relabel.ParseID("iteration", word)
-	if err != nil {
-		return id, relabel.Errorf(relabel.CodeInvalid, "%q is not the id of an iteration; `relabel run show RUN` shows the ids", word)
-	}
-	return id, nil
+// iterationFlags name an iteration.
+type iterationFlags struct {
+	ClientFlags
+	Iteration string `arg:"" help:"Id of the iteration; run show lists it."`
+}
+
+// withIteration opens a session and calls use with the id.
+func (f iterationFlags) withIteration(ctx context.Context, use func(*Session, relabel.ID) error) error {
+	return f.With(ctx, func(cl *Session) error {
+		id, err := idOf("iteration", f.Iteration, "run show RUN")
+		if err != nil {
+			return err
+		}
+		return use(cl, id)
+	})
 }
 
 // runRetry is `relabel run retry ITERATION`.
 type runRetry struct {
-	ClientFlags
-	Iteration string `arg:"" help:"Id of the iteration; run show lists it."`
+	iterationFlags
 	api.Retry
 }
 
-// Run queues them again.
+// Run queues failed trajectories again.
 func (c *runRetry) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		id, err := IterationID(c.Iteration)
-		if err != nil {
-			return err
-		}
+	return c.withIteration(ctx, func(cl *Session, id relabel.ID) error {
 		done, err := cl.RetryIteration(ctx, id, c.Retry)
 		if err != nil {
 			return err
@@ -182,15 +190,8 @@ type WorkerList struct{ ClientFlags }
 
 // Run prints the workers.
 func (c *WorkerList) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		workers, err := cl.Workers(ctx)
-		if err != nil {
-			return err
-		}
-		t := NewTable("MACHINE", "PROCESS", "STATE", "HOLDS", "ROLLOUTS", "PREFETCH", "DOCKER", "SEEN", "NAME")
-		for _, w := range workers {
-			t.Row(w.Machine, w.Process, w.State, w.Held, w.Rollouts, w.Prefetch, strings.Join(w.DockerHosts, " "), w.SeenAt.Local().Format("15:04:05"), w.Name)
-		}
-		return t.Print()
+	heads := []string{"MACHINE", "PROCESS", "STATE", "HOLDS", "ROLLOUTS", "PREFETCH", "DOCKER", "SEEN", "NAME"}
+	return list(ctx, c.ClientFlags, (*Session).Workers, heads, func(w relabel.Worker) []any {
+		return []any{w.Machine, w.Process, w.State, w.Held, w.Rollouts, w.Prefetch, strings.Join(w.DockerHosts, " "), w.SeenAt, w.Name}
 	})
 }

@@ -130,3 +130,20 @@ func (s *Session) Alive(ctx context.Context) bool {
 	_, err := s.Live(ctx)
 	return err == nil
 }
+
+// idOf reads an id of a kind, which the output of a command shows.
+func idOf(kind, word, command string) (relabel.ID, error) {
+	id, err := relabel.ParseID(kind, word)
+	if err != nil {
+		err = relabel.Errorf(relabel.CodeInvalid, "%q is not the id of an %s; `relabel %s` shows the ids", word, kind, command)
+	}
+	return id, err
+}
+
+// named adds to an error of CodeNotFound what does not exist, and the command that lists what does.
+func named[T any](found T, err error, kind, word, command string) (T, error) {
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		err = relabel.Errorf(relabel.CodeNotFound, "no %s %q; `relabel %s` lists all", kind, word, command)
+	}
+	return found, err
+}

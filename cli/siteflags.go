@@ -3,8 +3,6 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"net"
-	"os"
 	"strings"
 
 	"relabel"
@@ -55,36 +53,4 @@ func (f SiteFlags) CheckSite() error {
 		return e.On("--" + strings.ReplaceAll(e.Field, ".", "-"))
 	}
 	return err
-}
-
-// Listen opens an address that a flag gives.
-func Listen(address, flag string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "cannot listen on %s; choose another address with %s", address, flag).Because(err)
-	}
-	return l, nil
-}
-
-// AddressOf returns the URL of a listener, with this machine's name if it listens on all
-// addresses.
-func AddressOf(l net.Listener) string {
-	host, port, err := net.SplitHostPort(l.Addr().String())
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
-		return "http://" + l.Addr().String()
-	}
-	if name, err := os.Hostname(); err == nil {
-		host = name
-	}
-	return "http://" + net.JoinHostPort(host, port)
-}
-
-// IsLoopback reports whether only this machine can reach the address.
-func IsLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -9,8 +9,8 @@ import (
 
 func TestTablesAndErrorsShowControlCharactersAsMarks(t *testing.T) {
 	said := "m\x1b[31m\x1b]0;title\x07\u202e\r\n\x9b"
-	table := NewTable("MODEL")
-	table.Row(said)
+	table := newTable("MODEL")
+	table.row(said)
 	var out bytes.Buffer
 	noError(t, table.write(&out))
 	for _, text := range []string{out.String(), Message(plainError(said))} {

@@ -74,10 +74,13 @@ type TasksList struct {
 
 // Run prints task sets or tasks.
 func (c *TasksList) Run(ctx context.Context) error {
+	if c.Taskset == "" {
+		heads := []string{"ID", "NAME", "TASKS", "HELD OUT", "IMPORTED"}
+		return list(ctx, c.ClientFlags, (*Session).Tasksets, heads, func(s relabel.Taskset) []any {
+			return []any{s.ID, s.Name, s.Tasks, s.HeldOut, s.CreatedAt}
+		})
+	}
 	return c.With(ctx, func(cl *Session) error {
-		if c.Taskset == "" {
-			return printTasksets(ctx, cl)
-		}
 		set, err := findTaskset(ctx, cl, c.Taskset)
 		if err != nil {
 			return err
@@ -86,33 +89,17 @@ func (c *TasksList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t := NewTable("INSTANCE", "IMAGE", "FAIL_TO_PASS", "PASS_TO_PASS", "HELD OUT")
-		for _, task := range tasks {
-			t.Row(task.InstanceID, task.Image, len(task.FailToPass), len(task.PassToPass), Yes(task.HeldOut))
-		}
-		return t.Print()
+		heads := []string{"INSTANCE", "IMAGE", "FAIL_TO_PASS", "PASS_TO_PASS", "HELD OUT"}
+		return printTable(tasks, heads, func(t relabel.Task) []any {
+			return []any{t.InstanceID, t.Image, len(t.FailToPass), len(t.PassToPass), t.HeldOut}
+		})
 	})
-}
-
-func printTasksets(ctx context.Context, cl *Session) error {
-	sets, err := cl.Tasksets(ctx)
-	if err != nil {
-		return err
-	}
-	t := NewTable("ID", "NAME", "TASKS", "HELD OUT", "IMPORTED")
-	for _, s := range sets {
-		t.Row(s.ID, s.Name, s.Tasks, s.HeldOut, s.CreatedAt.Format("2006-01-02 15:04"))
-	}
-	return t.Print()
 }
 
 // findTaskset finds a task set by its id or its name.
 func findTaskset(ctx context.Context, cl *Session, nameOrID string) (relabel.Taskset, error) {
 	set, err := cl.Taskset(ctx, nameOrID)
-	if relabel.CodeOf(err) == relabel.CodeNotFound {
-		err = relabel.Errorf(relabel.CodeNotFound, "no task set %q; `relabel tasks list` shows what there is", nameOrID)
-	}
-	return set, err
+	return named(set, err, "task set", nameOrID, "tasks list")
 }
 
 // ReadTaskFile reads a file of tasks in any known format.

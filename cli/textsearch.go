@@ -9,6 +9,7 @@ import (
 
 	"relabel"
 	"relabel/api"
+	"relabel/api/client"
 	"relabel/safetext"
 )
 
@@ -23,10 +24,10 @@ type trajectorySearch struct {
 // finally, on standard error, how many were searched.
 func (c *trajectorySearch) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
-		query, err := trajectoryValues(ctx, cl, c.TrajectoryQuery)
-		if err != nil {
+		if err := mustExist(ctx, cl, c.TrajectoryQuery.Run); err != nil {
 			return err
 		}
+		query := client.Values(c.TrajectoryQuery)
 		query.Set("text", c.Words)
 		var sum relabel.TextPage
 		found := 0
@@ -51,17 +52,14 @@ func (c *trajectorySearch) Run(ctx context.Context) error {
 
 // searchPage requests one page and retries while the server is too busy.
 func searchPage(ctx context.Context, cl *Session, query url.Values) (page relabel.TextPage, err error) {
-	for {
+	err = poll(ctx, time.Second, func() (over bool, err error) {
 		page, err = cl.SearchTexts(ctx, query)
-		if relabel.CodeOf(err) != relabel.CodeBusy {
-			return page, err
+		if relabel.CodeOf(err) == relabel.CodeBusy {
+			return false, nil
 		}
-		select {
-		case <-ctx.Done():
-			return page, err
-		case <-time.After(time.Second):
-		}
-	}
+		return true, err
+	})
+	return page, err
 }
 
 // printFound prints a trajectory and its first matches, one per line.

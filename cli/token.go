@@ -55,11 +55,9 @@ func (c *tokenList) Run(ctx context.Context, p *Ports) error {
 		if err != nil {
 			return err
 		}
-		t := NewTable("NAME", "ACCESS", "CREATED", "REVOKED")
-		for _, k := range all {
-			t.Row(k.Name, string(k.Access), k.CreatedAt.Format("2006-01-02 15:04"), Yes(k.RevokedAt != nil))
-		}
-		return t.Print()
+		return printTable(all, []string{"NAME", "ACCESS", "CREATED", "REVOKED"}, func(t relabel.Token) []any {
+			return []any{t.Name, t.Access, t.CreatedAt, t.RevokedAt != nil}
+		})
 	})
 }
 

@@ -10,10 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/modelfiles"
 	"relabel/tokenizer"
 )
@@ -29,8 +29,7 @@ func (c *TokensCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(os.Stdout)
-	return errors.Join(encodeLines(tokenizer, os.Stdin, out), out.Flush())
+	return encodeLines(tokenizer, os.Stdin, os.Stdout)
 }
 
 // openTokenizer reads a tokenizer.json, or the one in a folder.
@@ -47,33 +46,52 @@ func openTokenizer(path string) (*tokenizer.Tokenizer, error) {
 
 // encodeLines encodes JSON lines up to the first invalid one, which the error names.
 func encodeLines(tokenizer *tokenizer.Tokenizer, in io.Reader, out io.Writer) error {
-	lines := bufio.NewReaderSize(in, 1<<20)
 	var ids []int32
-	var answer []byte
+	return answerLines(in, out, func(line []byte, number int) ([]byte, error) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			return nil, nil
+		}
+		text, err := textOfLine(line)
+		if err != nil {
+			return nil, relabel.Errorf(relabel.CodeInvalid, "%v", err).On(fmt.Sprintf("line %d", number))
+		}
+		ids = tokenizer.Encode(ids[:0], text)
+		answer := []byte(`{"ids": [`)
+		for i, id := range ids {
+			if i > 0 {
+				answer = append(answer, ", "...)
+			}
+			answer = strconv.AppendInt(answer, int64(id), 10)
+		}
+		return append(answer, "]}"...), nil
+	})
+}
+
+// answerLines writes a line for each line of in that answer returns one for, until it fails.
+func answerLines(in io.Reader, out io.Writer, answer func(line []byte, number int) ([]byte, error)) error {
+	lines, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 1<<20)
 	for number := 1; ; number++ {
 		line, end := lines.ReadBytes('\n')
 		if end != nil && !errors.Is(end, io.EOF) {
-			return end
+			return errors.Join(end, w.Flush())
 		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			text, err := textOfLine(line)
+		if len(line) > 0 {
+			reply, err := answer(line, number)
 			if err != nil {
-				return relabel.Errorf(relabel.CodeInvalid, "%v", err).On(fmt.Sprintf("line %d", number))
+				return errors.Join(err, w.Flush())
 			}
-			ids = tokenizer.Encode(ids[:0], text)
-			answer = append(answer[:0], `{"ids": [`...)
-			for i, id := range ids {
-				if i > 0 {
-					answer = append(answer, ", "...)
-				}
-				answer = strconv.AppendInt(answer, int64(id), 10)
-			}
-			if _, err := out.Write(append(answer, "]}\n"...)); err != nil {
-				return err
+			if reply != nil {
+				_, _ = w.Write(append(reply, '\n')) // Flush returns its error
 			}
 		}
 		if end != nil {
-			return nil
+			return w.Flush()
+		}
+		if lines.Buffered() > 0 {
+			continue
+		}
+		if err := w.Flush(); err != nil { // a program that writes line by line waits for the answer
+			return err
 		}
 	}
 }
@@ -94,40 +112,11 @@ func textOfLine(line []byte) (string, error) {
 	if err := json.Unmarshal(parsed.Text, &text); len(parsed.Text) == 0 || err != nil || text == nil {
 		return "", errors.New(`has no "text" that is a string`)
 	}
-	if escape := loneSurrogate(parsed.Text); escape != "" {
-		return "", fmt.Errorf("holds the lone surrogate %s", escape)
-	}
-	return *text, nil
-}
-
-// loneSurrogate returns the first escaped surrogate of a JSON string without its other half,
-// "" if there is none.
-func loneSurrogate(raw []byte) string {
-	for i := 0; i+1 < len(raw); i++ {
-		if raw[i] != '\\' {
-			continue
+	exact := chat.DecodeString(parsed.Text)
+	for i, r := range exact {
+		if r == utf8.RuneError && exact[i] == 0xED { // the three bytes of a surrogate
+			return "", fmt.Errorf(`holds the lone surrogate \u%04x`, 0xD000|int(exact[i+1]&0x3F)<<6|int(exact[i+2]&0x3F))
 		}
-		i++
-		first := escapedUnit(raw[i-1:])
-		if !utf16.IsSurrogate(first) {
-			continue
-		}
-		if utf16.DecodeRune(first, escapedUnit(raw[i+5:])) == utf8.RuneError {
-			return string(raw[i-1 : i+5])
-		}
-		i += 10
 	}
-	return ""
-}
-
-// escapedUnit reads \uXXXX at the beginning of raw; 0 if there is none.
-func escapedUnit(raw []byte) rune {
-	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
-		return 0
-	}
-	unit, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
-	if err != nil {
-		return 0
-	}
-	return rune(unit)
+	return exact, nil
 }

@@ -43,7 +43,7 @@ func TestLinesThatAreNoTextAreNamed(t *testing.T) {
 		`{"text": "\ude00\ud83d"}`:         `line 2: holds the lone surrogate \ude00`,
 		`{"text": "\ud83d\ud83d\ude00"}`:   `line 2: holds the lone surrogate \ud83d`,
 		`{"text": "\ud83d\\ude00"}`:        `line 2: holds the lone surrogate \ud83d`,
-		`{"text": "\\\ud83d\ude00\uD83D"}`: `line 2: holds the lone surrogate \uD83D`,
+		`{"text": "\\\ud83d\ude00\uD83D"}`: `line 2: holds the lone surrogate \ud83d`,
 	} {
 		var out bytes.Buffer
 		err := encodeLines(smallTokenizer(t), strings.NewReader("{\"text\": \"a\"}\n"+line+"\n"), &out)

@@ -64,8 +64,7 @@ func UseTokenizer(ctx context.Context, cl *Session, given string) (string, error
 	if given == "" {
 		return "", nil
 	}
-	info, err := os.Stat(given)
-	if err != nil || !info.IsDir() {
+	if !IsFolder(given) {
 		return given, nil
 	}
 	files, err := readModelFolder(given)
@@ -97,16 +96,12 @@ func notHere(err error, given map[string]string) error {
 		if word == "" || !strings.HasPrefix(err.Error(), field+": ") {
 			continue
 		}
-		if whole, failed := filepath.Abs(word); failed == nil && !exists(word) {
+		_, missing := os.Stat(word)
+		if whole, failed := filepath.Abs(word); failed == nil && missing != nil {
 			return relabel.Errorf(relabel.CodeInvalid, "%s\n  nor is it on this machine: there is no %s", err.Error(), whole)
 		}
 	}
 	return err
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 var notInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
@@ -142,16 +137,9 @@ type tokenizerList struct{ ClientFlags }
 
 // Run prints the tokenizers.
 func (c *tokenizerList) Run(ctx context.Context) error {
-	return c.With(ctx, func(cl *Session) error {
-		all, err := cl.Tokenizers(ctx)
-		if err != nil {
-			return err
-		}
-		t := NewTable("NAME", "HASH", "FILES", "BYTES", "REGISTERED")
-		for _, one := range all {
-			t.Row(fmt.Sprintf("%s@%d", one.Name, one.Version), one.Hash, len(one.Files), one.Bytes, one.CreatedAt.Format("2006-01-02 15:04"))
-		}
-		return t.Print()
+	heads := []string{"NAME", "HASH", "FILES", "BYTES", "REGISTERED"}
+	return list(ctx, c.ClientFlags, (*Session).Tokenizers, heads, func(t relabel.Tokenizer) []any {
+		return []any{fmt.Sprintf("%s@%d", t.Name, t.Version), t.Hash, len(t.Files), t.Bytes, t.CreatedAt}
 	})
 }
 
@@ -168,12 +156,10 @@ func (c *tokenizerShow) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s  %s@%d, registered %s\n", one.Hash, one.Name, one.Version, one.CreatedAt.Format("2006-01-02 15:04"))
-		t := NewTable("FILE", "BYTES", "SHA-256")
-		for _, f := range one.Files {
-			t.Row(f.Name, f.Bytes, f.SHA256)
-		}
-		return t.Print()
+		fmt.Printf("%s  %s@%d, registered %s\n", one.Hash, one.Name, one.Version, cellText(one.CreatedAt))
+		return printTable(one.Files, []string{"FILE", "BYTES", "SHA-256"}, func(f relabel.TokenizerFile) []any {
+			return []any{f.Name, f.Bytes, f.SHA256}
+		})
 	})
 }
 

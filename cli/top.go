@@ -146,7 +146,7 @@ func ratio(r *float64) string {
 }
 
 func (s snapshot) runTable() *table {
-	t := NewTable("RUN", "STATE", "ENDED", "QUEUED", "RUNNING", "LABELLING", "VERIFYING", "FAILED", "TURNS", "LABELS", "PENDING", "MISSING", "EFFICIENCY")
+	t := newTable("RUN", "STATE", "ENDED", "QUEUED", "RUNNING", "LABELLING", "VERIFYING", "FAILED", "TURNS", "LABELS", "PENDING", "MISSING", "EFFICIENCY")
 	for _, r := range s.all.Runs {
 		p := r.Progress
 		ended, all := counts(p)
@@ -154,7 +154,7 @@ func (s snapshot) runTable() *table {
 		if r.Paused {
 			state = "paused"
 		}
-		t.Row(oneLine(r.Name), state, fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Queued], p.Trajectories[relabel.Running],
+		t.row(r.Name, state, fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Queued], p.Trajectories[relabel.Running],
 			p.Trajectories[relabel.Labelling], p.Trajectories[relabel.Verifying], p.Trajectories[relabel.Failed],
 			p.Turns, p.LabelsReceived, p.LabelsPending, p.LabelsMissed, ratio(r.Efficiency))
 	}
@@ -163,23 +163,23 @@ func (s snapshot) runTable() *table {
 
 // outageTable lists the endpoints that are down and that queued trajectories wait for.
 func (s snapshot) outageTable() *table {
-	t := NewTable("WAITS FOR", "ROLE", "ENDPOINT", "TRAJECTORIES", "FOR", "WHY")
+	t := newTable("WAITS FOR", "ROLE", "ENDPOINT", "TRAJECTORIES", "FOR", "WHY")
 	for _, o := range s.all.Outages {
-		t.Row(oneLine(o.Policy), o.Role, oneLine(o.URL), o.Waiting, s.at.Sub(o.Since).Round(time.Second), oneLine(o.Reason))
+		t.row(o.Policy, o.Role, o.URL, o.Waiting, s.at.Sub(o.Since).Round(time.Second), o.Reason)
 	}
 	return t
 }
 
 func (s snapshot) workerTable() *table {
-	t := NewTable("WORKER", "STATE", "HOLDS", "SLOTS", "DOES")
+	t := newTable("WORKER", "STATE", "HOLDS", "SLOTS", "DOES")
 	for _, w := range s.workers {
-		t.Row(processOf(w), w.State, w.Held, fmt.Sprintf("%d+%d", w.Rollouts, w.Prefetch), does(w.Activity))
+		t.row(processOf(w), w.State, w.Held, fmt.Sprintf("%d+%d", w.Rollouts, w.Prefetch), does(w.Activity))
 	}
 	return t
 }
 
 // processOf names a worker by its machine and process id.
-func processOf(w relabel.Worker) string { return fmt.Sprintf("%s:%d", oneLine(w.Machine), w.Process) }
+func processOf(w relabel.Worker) string { return fmt.Sprintf("%s:%d", w.Machine, w.Process) }
 
 // does counts a worker's trajectories by phase.
 func does(a *relabel.WorkerActivity) string {
@@ -200,20 +200,20 @@ func does(a *relabel.WorkerActivity) string {
 }
 
 func (s snapshot) endpointTable() *table {
-	t := NewTable("ENDPOINT", "IN FLIGHT", "ACTS WAIT", "RAISED LABELS WAIT", "LABELS WAIT", "STATE")
+	t := newTable("ENDPOINT", "IN FLIGHT", "ACTS WAIT", "RAISED LABELS WAIT", "LABELS WAIT", "STATE")
 	for _, e := range together(s.workers) {
 		state := "up"
 		if e.Down != "" {
-			state = "down: " + oneLine(e.Down)
+			state = "down: " + e.Down
 		}
-		t.Row(oneLine(e.URL), fmt.Sprintf("%d of %d", e.InFlight, e.Limit), e.WaitingActs, e.WaitingRaised, e.WaitingLabels, state)
+		t.row(e.URL, fmt.Sprintf("%d of %d", e.InFlight, e.Limit), e.WaitingActs, e.WaitingRaised, e.WaitingLabels, state)
 	}
 	return t
 }
 
 // rolloutTable lists the trajectories by the time in their current phase, longest first.
 func (s snapshot) rolloutTable(rows int) *table {
-	t := NewTable("TRAJECTORY", "INSTANCE", "WORKER", "ATTEMPT", "TURN", "DOES", "FOR", "LABELS ASKED")
+	t := newTable("TRAJECTORY", "INSTANCE", "WORKER", "ATTEMPT", "TURN", "DOES", "FOR", "LABELS ASKED")
 	type held struct {
 		relabel.RolloutActivity
 		worker string
@@ -236,9 +236,9 @@ func (s snapshot) rolloutTable(rows int) *table {
 	for _, r := range all {
 		does := string(r.Phase)
 		if r.WaitsFor != "" {
-			does = "waits for " + oneLine(r.WaitsFor)
+			does = "waits for " + r.WaitsFor
 		}
-		t.Row(r.TrajectoryID, oneLine(r.InstanceID), r.worker, r.Attempt, r.Turn, does,
+		t.row(r.TrajectoryID, r.InstanceID, r.worker, r.Attempt, r.Turn, does,
 			fmt.Sprintf("%.1fs", float64(r.PhaseMillis)/1000), r.LabelsAsked)
 	}
 	return t

@@ -3,10 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/url"
+	"strings"
+
+	"relabel"
 	"relabel/api"
 	"relabel/api/client"
-	"strings"
 )
 
 // TrajectoryCommand is `relabel trajectory`.
@@ -21,35 +22,29 @@ type trajectoryList struct {
 	api.TrajectoryQuery
 }
 
-// trajectoryValues are the parameters of a query whose run must exist.
-func trajectoryValues(ctx context.Context, cl *Session, query api.TrajectoryQuery) (url.Values, error) {
-	if query.Run != "" {
-		if _, err := findRun(ctx, cl, query.Run); err != nil {
-			return nil, err
-		}
-	}
-	return client.Values(query), nil
-}
-
 // Run prints the trajectories.
 func (c *trajectoryList) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
-		query, err := trajectoryValues(ctx, cl, c.TrajectoryQuery)
+		if err := mustExist(ctx, cl, c.TrajectoryQuery.Run); err != nil {
+			return err
+		}
+		all, err := cl.Trajectories(ctx, client.Values(c.TrajectoryQuery))
 		if err != nil {
 			return err
 		}
-		all, err := cl.Trajectories(ctx, query)
-		if err != nil {
-			return err
+		return printTrajectories(all)
+	})
+}
+
+func printTrajectories(all []relabel.Trajectory) error {
+	heads := []string{"ID", "ITERATION", "INSTANCE", "STATE", "TURNS", "END", "SUBMITTED", "VERDICT", "RESOLVED", "FAILURE", "DETAIL",
+		"TOKENS", "AGREEMENT", "MISSING", "FLAGS"}
+	return printTable(all, heads, func(j relabel.Trajectory) []any {
+		agreement := ""
+		if j.Agreement != nil {
+			agreement = fmt.Sprintf("%.2f", *j.Agreement)
 		}
-		t := NewTable("ID", "ITERATION", "INSTANCE", "STATE", "VERDICT", "RESOLVED", "TURNS", "TOKENS", "AGREEMENT", "MISSING", "END", "FAILURE", "DETAIL", "FLAGS")
-		for _, j := range all {
-			agreement := ""
-			if j.Agreement != nil {
-				agreement = fmt.Sprintf("%.2f", *j.Agreement)
-			}
-			t.Row(j.ID, fmt.Sprintf("%s %d", j.Kind, j.Iteration), j.InstanceID, j.State, j.Verdict, Truth(j.Resolved), j.Turns, j.Tokens, agreement, j.LabelsMissing, j.EndReason, j.Failure, oneLine(j.FailureDetail), strings.Join(j.Flags, ", "))
-		}
-		return t.Print()
+		return []any{j.ID, fmt.Sprintf("%s %d", j.Kind, j.Iteration), j.InstanceID, j.State, j.Turns, j.EndReason, j.Submitted, j.Verdict, j.Resolved,
+			j.Failure, j.FailureDetail, j.Tokens, agreement, j.LabelsMissing, strings.Join(j.Flags, ", ")}
 	})
 }

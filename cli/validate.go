@@ -66,14 +66,14 @@ func validateTasks(ctx context.Context, validate ValidateTask, tasks []relabel.T
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	t := NewTable("INSTANCE", "GOLD PATCH", "EMPTY PATCH", "FAIL_TO_PASS", "PASS_TO_PASS", "SECONDS", "SOUND")
+	t := newTable("INSTANCE", "GOLD PATCH", "EMPTY PATCH", "FAIL_TO_PASS", "PASS_TO_PASS", "SECONDS", "SOUND")
 	sound := true
 	for i, task := range tasks {
 		r := results[i]
 		sound = sound && r.Sound()
-		t.Row(task.InstanceID, verdictWord(r.Gold), verdictWord(r.Empty), len(task.FailToPass), len(task.PassToPass), fmt.Sprintf("%.1f", r.Seconds), Yes(r.Sound()))
+		t.row(task.InstanceID, verdictWord(r.Gold), verdictWord(r.Empty), len(task.FailToPass), len(task.PassToPass), fmt.Sprintf("%.1f", r.Seconds), r.Sound())
 	}
-	if err := t.Print(); err != nil {
+	if err := t.print(); err != nil {
 		return err
 	}
 	for i, task := range tasks {

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"relabel"
 )
@@ -23,29 +25,69 @@ func (c *runWatch) Run(ctx context.Context) error {
 // iteration returns the given iteration; of a run, the newest running one, or else the
 // newest.
 func (c target) iteration(ctx context.Context, cl *Session) (run relabel.Run, it relabel.Iteration, err error) {
-	if id, err := relabel.ParseID("iteration", c.Target); err == nil {
-		found, err := cl.Iteration(ctx, id)
-		if err == nil {
-			run, err = findRun(ctx, cl, found.RunID.String())
-		}
-		if relabel.CodeOf(err) != relabel.CodeNotFound {
-			return run, found.Iteration, err
-		}
-	}
-	if run, err = findRun(ctx, cl, c.Target); err != nil {
+	run, found, err := c.find(ctx, cl)
+	switch {
+	case err != nil:
 		return run, it, err
+	case found != nil:
+		run, err = findRun(ctx, cl, found.RunID.String())
+		return run, found.Iteration, err
 	}
 	its, err := cl.Iterations(ctx, run.ID)
-	if err != nil {
-		return run, it, err
-	}
 	for _, newer := range its {
 		if newer.State == relabel.IterationRunning || it.State != relabel.IterationRunning {
 			it = newer.Iteration
 		}
 	}
-	if it.Number == 0 {
-		return run, it, relabel.Errorf(relabel.CodeNotFound, "%s has no iteration yet; `relabel run iterate` starts one", run.Name)
+	if err == nil && it.Number == 0 {
+		err = relabel.Errorf(relabel.CodeNotFound, "%s has no iteration yet; `relabel run iterate` starts one", run.Name)
 	}
-	return run, it, nil
+	return run, it, err
+}
+
+// poll calls look every period until it reports the end or fails, or ctx ends.
+func poll(ctx context.Context, period time.Duration, look func() (over bool, err error)) error {
+	for {
+		over, err := look()
+		if over || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(period):
+		}
+	}
+}
+
+// workPeriod is the time between two looks at the progress of work.
+const workPeriod = time.Second
+
+// watchWork waits until workers have ended some work, and prints each change of its progress. With
+// detach, or if no server runs, it looks once. what names the work.
+func (c *Session) watchWork(ctx context.Context, what string, detach bool, look func() (line string, over bool, err error)) (over bool, err error) {
+	switch {
+	case detach:
+	case c.local != nil:
+		fmt.Printf("No server runs here: `relabel serve` will do the %s.\n", what)
+	default:
+		warnWithoutWorker(ctx, c)
+	}
+	printed := ""
+	err = poll(ctx, workPeriod, func() (bool, error) {
+		line, ended, err := look()
+		if err != nil {
+			return false, err
+		}
+		if line != printed {
+			fmt.Println(line)
+			printed = line
+		}
+		over = ended
+		return over || detach || c.local != nil, nil
+	})
+	if ctx.Err() != nil {
+		err = Interruptedf("the %s continues %s", what, c.elsewhere())
+	}
+	return over, err
 }

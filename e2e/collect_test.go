@@ -14,7 +14,6 @@ import (
 
 	"relabel"
 	"relabel/chat"
-	"relabel/cli"
 	"relabel/policy/scripted"
 )
 
@@ -140,7 +139,7 @@ func (c *collected) teacherAlone(t *testing.T) {
 			}
 		}
 		if j.EndReason != relabel.EndFinish || j.Submitted == nil || !*j.Submitted || j.Resolved == nil || !*j.Resolved {
-			t.Errorf("%s ended by %s, submitted %s, resolved %s", j.InstanceID, j.EndReason, cli.Truth(j.Submitted), cli.Truth(j.Resolved))
+			t.Errorf("%s ended by %s, submitted %s, resolved %s", j.InstanceID, j.EndReason, truth(j.Submitted), truth(j.Resolved))
 		}
 	}
 	for _, q := range c.asked[c.rounds[0].ID] {

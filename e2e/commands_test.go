@@ -15,7 +15,7 @@ import (
 )
 
 // passing is what differs from one time to the next: ids, times, digests, tokens, folders.
-var passing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d{4}-\d\d-\d\d \d\d:\d\d|\b[0-9a-f]{64}\b|relabel_[\w-]{43}|/\S*/exports`)
+var passing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b[0-9a-f]{64}\b|relabel_[\w-]{43}|/\S*/exports`)
 
 // terminalSession is every command of a newcomer's first hour, as a transcript.
 func terminalSession(t *testing.T, p place, l *lab, endpoint string) string {

@@ -17,7 +17,6 @@ import (
 
 	"relabel"
 	"relabel/chat"
-	"relabel/cli"
 	"relabel/policy/scripted"
 )
 
@@ -106,7 +105,7 @@ func TestAForeignServerTeachesAndItsSecretStaysSecret(t *testing.T) {
 	r := b.collect(t, run, b.policy(t, relabel.Policy{Name: "idle", BaseURL: "http://127.0.0.1:9/v1", Model: "none"}), map[string]any{"beta": 1})
 	j := r.trajectories[0]
 	if j.Resolved == nil || !*j.Resolved || len(r.trajectories) != 1 {
-		t.Errorf("resolved %s, %d trajectories", cli.Truth(j.Resolved), len(r.trajectories))
+		t.Errorf("resolved %s, %d trajectories", truth(j.Resolved), len(r.trajectories))
 	}
 	f.understood(t, b, j)
 	var e relabel.Export

@@ -1,6 +1,10 @@
 package e2e
 
-import "relabel/e2e/e2etest"
+import (
+	"fmt"
+
+	"relabel/e2e/e2etest"
+)
 
 var (
 	noError    = e2etest.NoError
@@ -10,3 +14,11 @@ var (
 	write      = e2etest.Write
 	git        = e2etest.Git
 )
+
+// truth formats a value that may be nil.
+func truth(b *bool) string {
+	if b == nil {
+		return "nil"
+	}
+	return fmt.Sprint(*b)
+}

@@ -20,7 +20,6 @@ import (
 
 	"relabel"
 	"relabel/api"
-	"relabel/cli"
 	"relabel/store/storetest"
 )
 
@@ -158,7 +157,7 @@ func (b *bench) policy(t testing.TB, p relabel.Policy) relabel.Policy {
 		p.Limits = relabel.DefaultPolicyLimits
 	}
 	p.Sampling = relabel.PaperSampling
-	noError(t, b.api.post(t.Context(), "/v1/policies", cli.PolicyBody(p), &p))
+	noError(t, b.api.post(t.Context(), "/v1/policies", policyBody(p), &p))
 	return p
 }
 
@@ -272,4 +271,18 @@ func (b *bench) state(t testing.TB, j relabel.Trajectory, turn int) json.RawMess
 	var s struct{ Messages json.RawMessage }
 	noError(t, b.api.get(t.Context(), fmt.Sprintf("/v1/trajectories/%s/states/%d", j.ID, turn), &s))
 	return s.Messages
+}
+
+// policyBody is a policy as POST /v1/policies takes it.
+func policyBody(p relabel.Policy) api.NewPolicy {
+	l := p.Limits
+	body := api.NewPolicy{Name: p.Name, BaseURL: p.BaseURL, Replicas: p.Replicas, Model: p.Model, Server: p.Server, ToolFormat: p.ToolFormat, Secret: p.Secret,
+		Sampling: &api.NewSampling{Temperature: &p.Sampling.Temperature, TopP: &p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens},
+		Limits: &api.NewLimits{Concurrency: &l.Concurrency, RequestsPerMinute: &l.RequestsPerMinute, TokensPerMinute: &l.TokensPerMinute, TimeoutSeconds: &l.TimeoutSeconds,
+			Retries: &l.Retries, PatienceSeconds: &l.PatienceSeconds, ContextTokens: &l.ContextTokens, HedgeAfterSeconds: &l.HedgeAfterSeconds},
+		Markers: string(p.CacheMarkers), Tokenizer: p.Tokenizer, Template: p.ChatTemplate, Text: p.TemplateText}
+	if p.Price != nil {
+		body.Price = &api.NewPrice{Input: p.Price.Input, Cached: &p.Price.Cached, Output: p.Price.Output, Batch: p.Price.Batch, Currency: p.Price.Currency}
+	}
+	return body
 }

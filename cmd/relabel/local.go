@@ -45,7 +45,7 @@ func serveDatabase(ctx context.Context, db *localpg.Database, data string) (*cli
 	if err != nil {
 		return nil, err
 	}
-	listener, err := cli.Listen("127.0.0.1:0", "--server")
+	listener, err := server.Listen("127.0.0.1:0", "--server")
 	if err != nil {
 		return nil, err
 	}

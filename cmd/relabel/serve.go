@@ -13,6 +13,7 @@ import (
 	"relabel/cli"
 	"relabel/envs/fleet"
 	"relabel/server"
+	"relabel/store/localpg"
 	"relabel/worker"
 )
 
@@ -46,7 +47,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 func withSite(ctx context.Context, f cli.ServeFlags, details zerolog.Logger,
 	use func(context.Context, *cli.Session, *fleet.Fleet) error) (err error) {
 	log := newLog()
-	listener, err := cli.Listen(f.Listen, "--listen")
+	listener, err := server.Listen(f.Listen, "--listen")
 	if err != nil {
 		return err
 	}
@@ -56,15 +57,15 @@ func withSite(ctx context.Context, f cli.ServeFlags, details zerolog.Logger,
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close(ctx)) }()
-	release, err := f.Claim()
+	release, err := localpg.Claim(f.Data)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer func() { err = errors.Join(err, release()) }()
 	if err := worker.LogCounts(ctx, db, log); err != nil {
 		return err
 	}
-	if err := db.SetSite(ctx, f.Site(cli.AddressOf(listener))); err != nil {
+	if err := db.SetSite(ctx, f.Site(server.AddressOf(listener))); err != nil {
 		return err
 	}
 	p, err := openProcess(db, f.Data, f.ResourceFlags, details)
@@ -84,7 +85,7 @@ func withSite(ctx context.Context, f cli.ServeFlags, details zerolog.Logger,
 		defer func() { err = errors.Join(err, stopWork(), worker.LogCounts(context.WithoutCancel(ctx), db, log)) }()
 	}
 	defer startDeletions(ctx, db, log)()
-	site, err := p.site(ready, !cli.IsLoopback(f.Listen))
+	site, err := p.site(ready, !server.IsLoopback(f.Listen))
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func serve(ctx context.Context, f cli.DatabaseFlags, l net.Listener, site http.H
 		return err
 	}
 	defer os.Remove(f.ServerFile())
-	log.Info().Msg("relabel is at " + cli.AddressOf(l))
+	log.Info().Msg("relabel is at " + server.AddressOf(l))
 	ctx, stop := server.Start(ctx, l, site)
 	cl, err := cli.Open(url, "", "--listen")
 	if err == nil {

@@ -41,12 +41,12 @@ func (c *workerRun) Run(ctx context.Context) (err error) {
 		return err
 	}
 	if c.Metrics != "" {
-		listener, err := cli.Listen(c.Metrics, "--metrics")
+		listener, err := server.Listen(c.Metrics, "--metrics")
 		if err != nil {
 			return err
 		}
 		_, stop := server.Start(ctx, listener, server.NewMetrics(server.Config{Store: db.Store,
-			RequireToken: !cli.IsLoopback(c.Metrics), Metrics: p.metrics.Handler(), Log: quietLog()}))
+			RequireToken: !server.IsLoopback(c.Metrics), Metrics: p.metrics.Handler(), Log: quietLog()}))
 		defer func() { err = errors.Join(err, stop()) }()
 		log.Info().Msg("metrics are at http://" + listener.Addr().String() + "/metrics")
 	}

@@ -13,8 +13,8 @@ import (
 	"relabel"
 )
 
-// folderLock keeps a second relabel out of a data folder. The kernel lets go of it when
-// the process ends, however it ends.
+// folderLock keeps a second relabel out of a data folder. The kernel releases it when the process
+// ends.
 type folderLock struct {
 	file *os.File
 	once sync.Once
@@ -32,7 +32,7 @@ func lockFolder(path string) (*folderLock, error) {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, relabel.Errorf(relabel.CodeUnavailable, "%s cannot be locked", path).Because(err)
 		}
-		return nil, relabel.Errorf(relabel.CodeConflict, "another relabel (process %s) uses the folder %s; stop it or choose another folder",
+		return nil, relabel.Errorf(relabel.CodeConflict, "another relabel (process %s) uses the folder %s; stop it, or choose another folder with --data",
 			orUnknown(string(holder)), filepath.Dir(path))
 	}
 	err = f.Truncate(0)
@@ -46,14 +46,24 @@ func lockFolder(path string) (*folderLock, error) {
 	return &folderLock{file: f}, nil
 }
 
+// Claim makes this process the only server of a data folder until release or the end of the
+// process. CodeConflict if another process is that already.
+func Claim(data string) (release func() error, err error) {
+	lock, err := lockFolder(filepath.Join(data, "server.lock"))
+	if err != nil {
+		return nil, err
+	}
+	return lock.release, nil
+}
+
 func orUnknown(holder string) string {
 	if holder = strings.TrimSpace(holder); holder == "" {
-		return "of unknown number"
+		return "unknown"
 	}
 	return holder
 }
 
-// release lets go; again does nothing.
+// release unlocks the folder. A second call does nothing.
 func (l *folderLock) release() (err error) {
 	l.once.Do(func() { err = l.file.Close() })
 	return err
