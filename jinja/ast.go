@@ -151,7 +151,6 @@ type (
 	}
 	setBlockStmt struct {
 		target expr
-		filter *filterExpr
 		body   []stmt
 		pos    int
 		enter  []load1
@@ -174,13 +173,6 @@ type (
 	generationStmt struct {
 		def macroDef
 		pos int
-	}
-	filterStmt struct {
-		body   []stmt
-		filter *filterExpr
-		pos    int
-		enter  []load1
-		leave  []slot
 	}
 	breakStmt    struct{ pos int }
 	continueStmt struct{ pos int }
@@ -246,19 +238,13 @@ func (s *forStmt) children() []node {
 }
 func (s *setStmt) children() []node { return present(s.target, s.value) }
 func (s *setBlockStmt) children() []node {
-	out := present(s.target)
-	if s.filter != nil {
-		out = append(out, s.filter)
-	}
-	return append(out, nodes(s.body)...)
+	return append(present(s.target), nodes(s.body)...)
 }
 func (d *macroDef) children() []node {
 	return append(append(nodes(d.args), nodes(d.defaults)...), nodes(d.body)...)
 }
 func (s *macroStmt) children() []node      { return s.def.children() }
 func (s *generationStmt) children() []node { return s.def.children() }
-
-func (s *filterStmt) children() []node { return append(nodes(s.body), node(s.filter)) }
 
 func (s *breakStmt) children() []node    { return nil }
 func (s *continueStmt) children() []node { return nil }

@@ -247,22 +247,6 @@ func (e *filterExpr) eval(r *run, f *frame) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.apply(r, f, of)
-}
-
-// over applies a chain of filters to the content of a block.
-func (e *filterExpr) over(r *run, f *frame, text Value) (Value, error) {
-	of := text
-	if inner, ok := e.of.(*filterExpr); ok {
-		var err error
-		if of, err = inner.over(r, f, text); err != nil {
-			return nil, err
-		}
-	}
-	return e.apply(r, f, of)
-}
-
-func (e *filterExpr) apply(r *run, f *frame, of Value) (Value, error) {
 	args, named, err := e.arguments.values(r, f)
 	if err != nil {
 		return nil, at(e.pos, err)

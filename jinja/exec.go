@@ -133,34 +133,9 @@ func (s *setBlockStmt) exec(r *run, f *frame) (flow, error) {
 	if err != nil || fl != flowOn {
 		return fl, at(s.pos, err)
 	}
-	var v Value = text
-	if s.filter != nil {
-		if v, err = s.filter.over(r, f, text); err != nil {
-			return flowOn, at(s.pos, err)
-		}
-	}
-	err = assign(r, f, s.target, v)
+	err = assign(r, f, s.target, text)
 	f.clear(s.leave)
 	return flowOn, at(s.pos, err)
-}
-
-func (s *filterStmt) exec(r *run, f *frame) (flow, error) {
-	r.load(f, s.enter)
-	text, fl, err := r.capture(func() (flow, error) { return execAll(r, f, s.body) })
-	if err != nil || fl != flowOn {
-		return fl, at(s.pos, err)
-	}
-	v, err := s.filter.over(r, f, text)
-	if err != nil {
-		return flowOn, at(s.pos, err)
-	}
-	// A filter block appends its value without conversion: Python's join fails if it is not a text.
-	out, ok := plainText(v)
-	if !ok {
-		return flowOn, faultAt(s.pos, "a filter block gives a value of type %s", typeName(v))
-	}
-	f.clear(s.leave)
-	return flowOn, at(s.pos, r.write(out))
 }
 
 func (s *breakStmt) exec(*run, *frame) (flow, error)    { return flowBreak, nil }

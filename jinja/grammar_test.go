@@ -152,7 +152,7 @@ func (g *grammar) statement(depth int) string {
 	e := func() string { return g.expr(2) }
 	body := func() string { return g.body(depth - 1) }
 	target := func() string { return g.pick("v", "w", "n", "ns.q", "v, w", "x") }
-	switch rapid.IntRange(0, 14).Draw(g.t, "statement") {
+	switch rapid.IntRange(0, 13).Draw(g.t, "statement") {
 	case 0, 1, 2:
 		return g.output(e())
 	case 3:
@@ -167,12 +167,10 @@ func (g *grammar) statement(depth int) string {
 	case 7, 8:
 		return g.tag("set " + target() + " = " + g.pick(e(), "namespace(q=1)", e()+", "+e()))
 	case 9:
-		return g.tag("set "+g.pick("v", "w", "ns.q")+g.pick("", "|upper", "|length")) + body() + g.tag("endset")
+		return g.tag("set "+g.pick("v", "w", "ns.q")) + body() + g.tag("endset")
 	case 10:
 		return g.tag("macro m("+g.pick("", "v", "v, w=1", "v=n, w=v")+")") + body() + g.tag("endmacro") + g.output("m("+g.pick("", "1", "1, 2", "w=3", "*[1]", e())+")")
-	case 11, 12:
-		return g.tag("filter "+g.pick("upper", "trim", "replace('a', 'b')", "list")) + body() + g.tag("endfilter")
-	case 13:
+	case 11:
 		return g.pick("{#"+g.pick("", "-", "+")+" c "+g.pick("", "-", "+")+"#}", g.tag("generation")+body()+g.tag("endgeneration"))
 	}
 	if g.loops > 0 {

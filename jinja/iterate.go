@@ -132,7 +132,7 @@ func lengthOf(v Value) (int, error) {
 	case *undefined:
 		return 0, nil
 	case *loop:
-		return v.length()
+		return 0, faultf("the length of a loop is not supported")
 	}
 	return 0, faultf("object of type '%s' has no len()", typeName(v))
 }

@@ -54,32 +54,8 @@ func (l *loop) peek() (Value, bool, error) {
 	return v, ok, err
 }
 
-// length is the number of items. It reads an iterator of unknown length to its end.
-func (l *loop) length() (int, error) {
-	if l.size >= 0 {
-		return l.size, nil
-	}
-	var rest []Value
-	for {
-		v, ok, err := l.next()
-		if err != nil {
-			return 0, err
-		}
-		if !ok {
-			break
-		}
-		rest = append(rest, v)
-	}
-	l.size = len(rest) + l.index0 + 1
-	if l.ahead {
-		l.size++
-	}
-	l.next = overItems(rest)
-	return l.size, nil
-}
-
 // refusedLoop are the attributes of loop that no published chat template uses.
-var refusedLoop = []string{"cycle", "changed", "depth", "depth0"}
+var refusedLoop = []string{"cycle", "changed", "depth", "depth0", "revindex", "revindex0"}
 
 // attr returns an attribute of the loop.
 func (l *loop) attr(name string) (Value, bool, error) {
@@ -93,9 +69,11 @@ func (l *loop) attr(name string) (Value, bool, error) {
 	case "last":
 		_, ok, err := l.peek()
 		return !ok, true, err
-	case "length", "revindex", "revindex0":
-		n, err := l.length()
-		return int64(n - map[string]int{"length": 0, "revindex": l.index0, "revindex0": l.index0 + 1}[name]), true, err
+	case "length":
+		if l.size < 0 {
+			return nil, false, faultf("the length of a loop over generated items is not supported")
+		}
+		return int64(l.size), true, nil
 	case "previtem":
 		if l.index0 == 0 {
 			return &undefined{"there is no previous item"}, true, nil

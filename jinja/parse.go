@@ -137,7 +137,7 @@ func (p *parser) statements(drop bool, ends ...string) ([]stmt, error) {
 }
 
 // refusedTags are statements of Jinja2 that no published chat template uses.
-var refusedTags = []string{"extends", "include", "import", "from", "block", "autoescape", "call", "with", "print", "raw"}
+var refusedTags = []string{"extends", "include", "import", "from", "block", "autoescape", "call", "filter", "with", "print", "raw"}
 
 func (p *parser) statement() (stmt, error) {
 	t := p.current()
@@ -153,8 +153,6 @@ func (p *parser) statement() (stmt, error) {
 		return p.setStatement()
 	case "macro":
 		return p.macroStatement()
-	case "filter":
-		return p.filterBlock()
 	case "generation":
 		return p.generationBlock()
 	case "break":
@@ -232,12 +230,8 @@ func (p *parser) setStatement() (stmt, error) {
 		return &setStmt{target, value, pos}, err
 	}
 	s := &setBlockStmt{target: target, pos: pos}
-	filtered, err := p.filters(nil, false)
-	if err != nil {
-		return nil, err
-	}
-	if filtered != nil {
-		s.filter = filtered.(*filterExpr)
+	if c := p.current(); c.kind == "|" {
+		return nil, faultAt(c.pos, "a filter of a set block is not supported")
 	}
 	s.body, err = p.statements(true, "endset")
 	return s, err
@@ -295,16 +289,5 @@ func (p *parser) generationBlock() (stmt, error) {
 	s := &generationStmt{pos: p.next().pos}
 	var err error
 	s.def.body, err = p.statements(true, "endgeneration")
-	return s, err
-}
-
-func (p *parser) filterBlock() (stmt, error) {
-	s := &filterStmt{pos: p.next().pos}
-	e, err := p.filters(nil, true)
-	if err != nil {
-		return nil, err
-	}
-	s.filter = e.(*filterExpr)
-	s.body, err = p.statements(true, "endfilter")
 	return s, err
 }

@@ -34,7 +34,7 @@ func (p *parser) filterExpr(e expr) (expr, error) {
 		}
 		switch t := p.current(); {
 		case t.kind == "|":
-			e, err = p.filters(e, false)
+			e, err = p.filters(e)
 		case t.is("is"):
 			e, err = p.test(e)
 		case t.kind == "(":
@@ -166,16 +166,13 @@ func (p *parser) callArguments() (a arguments, err error) {
 	return a, err
 }
 
-// filters reads |name(…)|name…; if inline is set, the first bar is absent.
-func (p *parser) filters(e expr, inline bool) (expr, error) {
-	for n := 0; inline || p.current().kind == "|"; {
+// filters reads |name(…)|name….
+func (p *parser) filters(e expr) (expr, error) {
+	for n := 0; p.current().kind == "|"; {
 		if err := p.chained(&n); err != nil {
 			return nil, err
 		}
-		if !inline {
-			p.next()
-		}
-		inline = false
+		p.next()
 		t, err := p.expect(kindName)
 		if err != nil {
 			return nil, err

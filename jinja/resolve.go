@@ -113,11 +113,6 @@ func (s scope) resolve(n node) error {
 		return s.resolve(n.target)
 	case *generationStmt:
 		return s.resolveMacro(&n.def, n.pos)
-	case *filterStmt:
-		in := s.inner()
-		visitAll(in.syms, n.children())
-		n.enter, n.leave = in.enter()
-		return resolveAll(in, n.children())
 	case *setBlockStmt:
 		return s.resolveSetBlock(n)
 	}
@@ -140,11 +135,6 @@ func (s scope) resolveSetBlock(n *setBlockStmt) error {
 	n.enter, n.leave = in.enter()
 	if err := resolveAll(in, n.body); err != nil {
 		return err
-	}
-	if n.filter != nil {
-		if err := in.resolve(n.filter); err != nil {
-			return err
-		}
 	}
 	return s.resolve(n.target)
 }

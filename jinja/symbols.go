@@ -157,8 +157,6 @@ func (s *symbols) visit(n node) {
 	case *forStmt:
 		s.visit(n.iter)
 	case *generationStmt:
-	case *filterStmt:
-		s.visit(n.filter)
 	default:
 		visitAll(s, n.children())
 	}

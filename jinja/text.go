@@ -181,8 +181,7 @@ func appendRepr(dst []byte, v Value, depth int) ([]byte, error) {
 		}
 		return append(appendQuoted(append(dst, "<Macro "...), v.def.name), '>'), nil
 	case *loop:
-		n, err := v.length()
-		return fmt.Appendf(dst, "<LoopContext %d/%d>", v.index0+1, n), err
+		return dst, faultf("the text of a loop is not supported")
 	}
 	return dst, faultf("the template prints a %s, whose text differs between runs in Python", typeName(v))
 }
