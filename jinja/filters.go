@@ -18,7 +18,7 @@ type filter struct {
 
 // refusedFilters are the filters of Jinja2 that no published chat template uses.
 var refusedFilters = strings.Fields("abs attr batch center e escape filesizeformat float forceescape format groupby max min pprint " +
-	"random reverse round slice sort striptags sum truncate unique urlencode urlize wordcount wordwrap xmlattr")
+	"random reverse round slice striptags sum truncate unique urlencode urlize wordcount wordwrap xmlattr")
 
 var filters map[string]*filter
 
@@ -66,6 +66,7 @@ func init() {
 		"length":   bare(lengthFilter),
 		"count":    bare(lengthFilter),
 		"default":  on(defaultFilter, optional("default_value", ""), optional("boolean", false)),
+		"sort":     on(sortFilter, refused("reverse"), refused("case_sensitive"), refused("attribute")),
 		"dictsort": on(dictSortFilter, refused("case_sensitive"), refused("by"), refused("reverse")),
 		"first":    endFilter("first", iterate),
 		"last":     endFilter("last", reversed),

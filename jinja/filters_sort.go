@@ -70,6 +70,14 @@ func sorted(r *run, items []Value, key func(Value) Value) (Value, error) {
 	return out, failed
 }
 
+func sortFilter(r *run, v Value, _ []Value) (Value, error) {
+	items, err := listOf(r, v)
+	if err != nil {
+		return nil, err
+	}
+	return sorted(r, items, func(v Value) Value { return v })
+}
+
 func dictSortFilter(r *run, v Value, _ []Value) (Value, error) {
 	m, ok := v.(*Map)
 	if !ok {

@@ -107,6 +107,8 @@ func TestUnsupportedFeaturesAreRefusedByName(t *testing.T) {
 		"{{ 9223372036854775807 + 1 }}":                     errLargeNumber.Error(),
 		"{{ 123456789012345678901 * 1.5 }}":                 errLargeNumber.Error(),
 		"{{ 'ff'|int(base=16) }}":                           "the argument base of the filter int is not supported",
+		"{{ l|sort(true) }}":                                "the argument reverse of the filter sort is not supported",
+		"{{ l|sort(attribute='a') }}":                       "the argument attribute of the filter sort is not supported",
 		"{% set x|upper %}a{% endset %}":                    "a filter of a set block is not supported",
 		"{% filter upper %}a{% endfilter %}":                "the statement filter is not supported",
 		"{% for x in [1] %}{{ loop }}{% endfor %}":          "the text of a loop is not supported",
