@@ -40,7 +40,7 @@ func TestDiffsNameTheirFiles(t *testing.T) {
 	}
 }
 
-// TestDiffsOfGitAreRead lets git write diffs of random trees, and wants every file.
+// TestDiffsOfGitAreRead reads git's diffs of random trees, and expects every file.
 func TestDiffsOfGitAreRead(t *testing.T) {
 	names := []string{"a.py", "dir/b.py", "with space.txt", "ünïcode.py", "quote\".py", "tab\there.py", "-dash", "b/b", "a b/a b"}
 	line := rapid.SampledFrom([]string{"", "x", "-- a/x", "++ b/x", "@@ -1 +1 @@", "diff --git a/x b/x", "\\ y", "é", "z\r"})

@@ -202,7 +202,7 @@ func TestABatchThatIsKilledAnywhereIsSentOnce(t *testing.T) {
 			k := &killed{Store: s, left: n, after: after, die: die}
 			dying := worker(k, s, "dying", quick)
 			for range 20 {
-				_ = dying.Batch(life) // whatever a dead worker says
+				_ = dying.Batch(life) // a dead worker's error does not matter
 				_, err := s.Pool().Exec(t.Context(), "UPDATE label_batches SET due_at = clock_timestamp() WHERE ended_at IS NULL")
 				must(t, err)
 				if life.Err() != nil {
@@ -283,7 +283,7 @@ func (k *killed) EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.
 	return k.write("EndBatch", func() error { return k.Store.EndBatch(ctx, f, as, state, detail, pause) })
 }
 
-// The endpoint takes the batch and its answer is lost: its list says that it is there.
+// The endpoint creates the batch, but its answer is lost: its list has the batch.
 func TestALostAnswerMakesNoSecondBatch(t *testing.T) {
 	t.Parallel()
 	e := newEndpoint(t, scripted.Config{})

@@ -9,7 +9,7 @@ import (
 	"relabel/policy/scripted"
 )
 
-// counting lets the policies' tokenizer count the state of turn t as 100·t tokens.
+// counting makes the policies' tokenizer count the state of turn t as 100·t tokens.
 func counting(w *labeller.Labeller) *labeller.Labeller {
 	w.World.Count = func(_ context.Context, _ relabel.Policy, state []relabel.Message, _ []relabel.Tool) (int, error) {
 		tokens := 100

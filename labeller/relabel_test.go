@@ -82,7 +82,7 @@ func worker(s labeller.Store, calls *store.Store, name string, bounds labeller.B
 		Batches: func(p relabel.Policy) (labeller.Batches, error) { return policy.OpenBatches(p, options) },
 		Parse:   func(relabel.Run, relabel.Message) relabel.ParseOutcome { return relabel.ParsedOK },
 		Seed: func(_ relabel.Run, _ relabel.Trajectory, t int, _ relabel.Role) int64 {
-			return int64(t) // whoever is asked: the same state gets the same answer
+			return int64(t) // the same state gets the same answer from all policies
 		},
 		Record: calls.RecordCall,
 	}})
@@ -145,8 +145,8 @@ func TestEveryStoredStateIsAskedAboutOnce(t *testing.T) {
 	}
 }
 
-// A worker dies at every question: another goes on with exactly what is pending, and the
-// answers are those of an undisturbed relabeling.
+// A worker dies at every question: another one continues with exactly the pending states, and the answers
+// are those of an undisturbed relabeling.
 func TestARelabelingThatIsKilledAnywhereIsResumed(t *testing.T) {
 	t.Parallel()
 	s, d := done(t)
@@ -180,8 +180,7 @@ func TestARelabelingThatIsKilledAnywhereIsResumed(t *testing.T) {
 	}
 }
 
-// dyingStore settles so many answers, and then its worker is dead: nothing that it does
-// has an effect.
+// dyingStore settles a number of answers, and then its worker is dead: its writes have no effect.
 type dyingStore struct {
 	*store.Store
 	mu   sync.Mutex
@@ -278,7 +277,7 @@ func TestACancelEndsTheCallsOfARelabeling(t *testing.T) {
 	must(t, err)
 	var cancel sync.Once
 	e.path = func(_ http.ResponseWriter, r *http.Request) bool {
-		_, _ = io.Copy(io.Discard, r.Body) // only then is the end of the call heard of
+		_, _ = io.Copy(io.Discard, r.Body) // the server notices the end of the call only after this
 		cancel.Do(func() {
 			if _, err := s.CancelRelabeling(ctx, re.ID); err != nil {
 				t.Error(err)

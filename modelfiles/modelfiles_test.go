@@ -38,7 +38,7 @@ func TestTheUsedFilesOfAFolderAreRead(t *testing.T) {
 	}
 }
 
-// A hostile file stands where tokenizer.json is looked for.
+// hostile makes folders with a hostile file named tokenizer.json.
 func hostile(t *testing.T, root string) map[string]string {
 	t.Helper()
 	places := map[string]string{}

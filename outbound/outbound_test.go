@@ -14,7 +14,7 @@ import (
 	"relabel"
 )
 
-// refusedAlways are addresses that nobody can have allowed.
+// refusedAlways are addresses that no setting allows.
 var refusedAlways = []string{
 	"169.254.169.254", "169.254.0.1", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd20:ce::254",
 	"0.0.0.0", "0.1.2.3", "::", "224.0.0.1", "239.255.255.250", "ff02::1", "255.255.255.255",

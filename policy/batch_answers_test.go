@@ -26,7 +26,7 @@ func batchOf(t *testing.T, file func(io.Writer)) *Batches {
 	return b
 }
 
-// lineOf is an answer with so many bytes of text.
+// lineOf is an answer with a number of bytes of text.
 func lineOf(id string, bytes int) string {
 	return fmt.Sprintf(`{"custom_id":%q,"response":{"status_code":200,"body":{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":%q}}],"padding":%q}}}`+"\n",
 		id, id, strings.Repeat("x", bytes))

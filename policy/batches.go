@@ -198,7 +198,9 @@ func (b *Batches) ask(ctx context.Context, method, path string, body io.Reader, 
 }
 
 // send sends a request and returns its answer if it succeeded.
-func (b *Batches) send(ctx context.Context, method, path string, body io.Reader, change ...func(*http.Request)) (*http.Response, error) {
+func (b *Batches) send(
+	ctx context.Context, method, path string, body io.Reader, change ...func(*http.Request),
+) (*http.Response, error) {
 	secret, err := b.secrets.of(b.policy)
 	if err != nil {
 		return nil, err

@@ -15,8 +15,8 @@ import (
 	"relabel"
 )
 
-// TestNoMinuteHasMoreThanItsAllowance takes from a bucket as soon as it lets, at any
-// times: in each minute at most the limit and a second's worth.
+// TestNoMinuteHasMoreThanItsAllowance takes from a bucket as soon as possible, from any time on: in each
+// minute at most the limit plus a second's worth.
 func TestNoMinuteHasMoreThanItsAllowance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -77,8 +77,8 @@ func TestRequestsKeepTheirRate(t *testing.T) {
 	})
 }
 
-// TestTokensAreCorrectedByTheActualUsage: the server counts far more than the estimate, and
-// the rate that goes out is by its count all the same.
+// TestTokensAreCorrectedByTheActualUsage: the server counts far more than the estimate, and the rate
+// follows its count.
 func TestTokensAreCorrectedByTheActualUsage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const tokens = 5000 // of each call, in a request of some hundred bytes

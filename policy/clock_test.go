@@ -11,7 +11,7 @@ import (
 // stopwatch is a relabel.Clock.
 type stopwatch struct {
 	counted time.Duration
-	since   time.Time // zero: it stands
+	since   time.Time // zero: it is stopped
 }
 
 func (s *stopwatch) Stop() {

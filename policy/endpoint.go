@@ -81,7 +81,6 @@ type endpoint struct {
 	refusedSince  time.Time
 	refusal       outcome // of the last of them
 	down          string  // why it counts as down; "" if it does not
-	downSince     time.Time
 	endpointProbe *endpointProbe
 	probing       bool
 	nextProbe     time.Time

@@ -12,9 +12,8 @@ import (
 	"relabel"
 )
 
-// TestTheLimitFindsTheServersCapacity asks a server that answers so many at once and
-// refuses the rest: 64 callers settle near its capacity, and hardly any call is refused
-// from then on.
+// TestTheLimitFindsTheServersCapacity: a server answers a number of concurrent calls and refuses others.
+// 64 callers settle near its capacity, and from then on few calls are refused.
 func TestTheLimitFindsTheServersCapacity(t *testing.T) {
 	for _, capacity := range []int{1, 5, 20} {
 		bubble(t, func(t *testing.T) {
@@ -58,8 +57,8 @@ func TestTheLimitFindsTheServersCapacity(t *testing.T) {
 	}
 }
 
-// TestTheLimitFollowsTheServer lets a server bear 3 calls at once and later 12: the limit
-// falls to the one and rises to the other.
+// TestTheLimitFollowsTheServer: a server accepts 3 concurrent calls and later 12. The limit falls and
+// rises accordingly.
 func TestTheLimitFollowsTheServer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var inside, capacity atomic.Int64
@@ -162,8 +161,8 @@ func TestABurstOfRefusalsIsOneCut(t *testing.T) {
 	}
 }
 
-// TestAServerThatBecomesSlowGetsFewerCalls lets the time for a token rise tenfold: the
-// places shrink. Long answers alone are no slowness.
+// TestAServerThatBecomesSlowGetsFewerCalls: the time per token rises tenfold, and the limit falls. Long
+// answers alone do not count as slow.
 func TestAServerThatBecomesSlowGetsFewerCalls(t *testing.T) {
 	usage := func(tokens int) *relabel.Usage { return &relabel.Usage{CompletionTokens: tokens} }
 	var p pace

@@ -17,15 +17,15 @@ import (
 	"relabel/store/storetest"
 )
 
-// lie is an answer that no honest endpoint gives, and what is to come of it.
+// lie is an answer that no honest endpoint gives, and its expected effect.
 type lie struct {
 	name    string
 	answer  http.HandlerFunc
-	clamped []string     // what the call's row names; the turn is stored all the same
+	clamped []string     // what the call's row names; the turn is stored anyway
 	code    relabel.Code // "": the answer is an action
 }
 
-// says answers 200 with a body.
+// says answers with 200 and a body.
 func says(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }
 }

@@ -13,13 +13,13 @@ import (
 	"relabel"
 )
 
-// patient bears an outage of so many seconds.
+// patient sets a patience in seconds.
 func patient(seconds int) func(*relabel.Policy) {
 	return func(p *relabel.Policy) { p.Limits.PatienceSeconds, p.Limits.Retries = seconds, 1 }
 }
 
-// TestCallsWaitWhileTheEndpointIsDown lets a server be away for five minutes: ten calls
-// wait for it, ask it now and then one at a time, and are answered when it is back.
+// TestCallsWaitWhileTheEndpointIsDown: a server is down for five minutes. Ten calls wait for it, probe it
+// one at a time, and are answered when it is up.
 func TestCallsWaitWhileTheEndpointIsDown(t *testing.T) {
 	for name, away := range map[string]int{"no connection": 0, "502": 502, "503": 503, "504": 504} {
 		t.Run(name, func(t *testing.T) {
@@ -189,8 +189,8 @@ func TestACallThatLeavesDoesNotWaitForAnOutageToEnd(t *testing.T) {
 	})
 }
 
-// TestACallWaitsForABusyServerWithinItsPatience: 429 uses up no retries meanwhile, and the
-// wait behind others is no trouble.
+// TestACallWaitsForABusyServerWithinItsPatience: 429 uses up no retries, and waiting for a slot no
+// patience.
 func TestACallWaitsForABusyServerWithinItsPatience(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		begin := time.Now()
@@ -215,9 +215,9 @@ func TestACallWaitsForABusyServerWithinItsPatience(t *testing.T) {
 	})
 }
 
-// TestACallWaitsForAServerThatIsBrokenForAllCalls: every call gets a 500 for minutes, as from a
-// server whose engine has died. It is nobody's own mistake, and all are answered when it
-// is back. One call that is answered so while others are not fails soon.
+// TestACallWaitsForAServerThatIsBrokenForAllCalls: every call gets a 500 for minutes, as from a server
+// whose engine has died. No call is the cause, and all are answered when it recovers. A call that gets a
+// 500 while others get answers fails soon.
 func TestACallWaitsForAServerThatIsBrokenForAllCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		up := time.Now().Add(5 * time.Minute)
@@ -302,8 +302,7 @@ func TestASlowServerUsesUpRetries(t *testing.T) {
 	})
 }
 
-// TestA500IsRetriedOnce: a first 500 after other trouble is the first
-// all the same, and a second one ends the call.
+// TestA500IsRetriedOnce: a 500 after other failures is retried, and a second one ends the call.
 func TestA500IsRetriedOnce(t *testing.T) {
 	for _, c := range []struct {
 		last string

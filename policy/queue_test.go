@@ -20,11 +20,10 @@ func aLane(change func(*relabel.Policy)) *lane {
 	return NewEndpoints(Observe{}).join("http://model/v1", aPolicy(change))
 }
 
-// one lets one call in at a time.
+// one allows one call at a time.
 func one(p *relabel.Policy) { p.Limits.Concurrency = 1 }
 
-// come lets a call wait in l, and sends its name to turn when it gets a place. Whoever
-// calls it must be in a bubble.
+// come makes a call wait in l, and sends its name to turn when it gets a slot. Call it in a bubble.
 func come(t *testing.T, l *lane, w *waiter, turn chan<- *waiter) {
 	t.Helper()
 	go func() {
@@ -101,8 +100,8 @@ func TestTheOrderOfTheQueue(t *testing.T) {
 	})
 }
 
-// TestNobodyStarves lets a label wait beside two policies' acts that never end to come:
-// it gets its place after a bounded number of grants.
+// TestNobodyStarves: a label waits beside an endless sequence of actions of two policies. It gets a slot
+// after a bounded number of grants.
 func TestNobodyStarves(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := NewEndpoints(Observe{})
@@ -123,7 +122,7 @@ func TestNobodyStarves(t *testing.T) {
 			if w.purpose == relabel.PurposeLabel {
 				labels++
 			} else {
-				act() // another stands there before this one leaves
+				act() // another waits before this one leaves
 			}
 			if grants > longestEvery*longestEvery {
 				t.Fatalf("%d of 2 labels after %d grants", labels, grants)
@@ -131,7 +130,7 @@ func TestNobodyStarves(t *testing.T) {
 			w.lane.at.release(w, tried{outcome: answered})
 			synctest.Wait()
 		}
-		for range 2 { // the acts that still stand there
+		for range 2 { // the actions that still wait
 			w := <-turn
 			w.lane.at.release(w, tried{outcome: answered})
 			synctest.Wait()
@@ -161,7 +160,7 @@ func TestACancelledWaiterHoldsNoSlot(t *testing.T) {
 	})
 }
 
-// TestNoSlotIsLost lets callers of two policies come, go and give up in any order.
+// TestNoSlotIsLost: callers of two policies start, end and cancel calls in any order.
 func TestNoSlotIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := NewEndpoints(Observe{})

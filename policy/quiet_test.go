@@ -79,8 +79,8 @@ func TestAReplicaThatAsksForAPauseIsSkipped(t *testing.T) {
 	})
 }
 
-// TestWaitersMoveWhenTheirReplicaAsksForAPause has calls in a replica's queue when
-// one of those before them is asked to come back later.
+// TestWaitersMoveWhenTheirReplicaAsksForAPause: calls wait for a replica that answers an earlier call with
+// Retry-After.
 func TestWaitersMoveWhenTheirReplicaAsksForAPause(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var quiet quietHosts

@@ -153,7 +153,7 @@ func TestWaitersMoveWhenTheirReplicaGoesDown(t *testing.T) {
 	})
 }
 
-// TestAllReplicasDown lets calls wait until one is back, whichever.
+// TestAllReplicasDown: calls wait until any replica is up.
 func TestAllReplicasDown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		k := openCluster(t, 3, nil, always200)

@@ -23,8 +23,7 @@ const (
 type Standing struct {
 	URL   string
 	Down  string // why it counts as down, safe to show; "" if it does not
-	Since time.Time
-	Alive bool // it answered a call within aliveFor
+	Alive bool   // it answered a call within aliveFor
 }
 
 // Standings lists the state of all endpoints, by URL.
@@ -32,7 +31,7 @@ func (s *Endpoints) Standings() []Standing {
 	var list []Standing
 	for _, e := range s.list() {
 		e.mu.Lock()
-		list = append(list, Standing{URL: e.base, Down: e.down, Since: e.downSince,
+		list = append(list, Standing{URL: e.base, Down: e.down,
 			Alive: e.down == "" && !e.answered.IsZero() && time.Since(e.answered) < aliveFor})
 		e.mu.Unlock()
 	}
@@ -89,7 +88,6 @@ func (e *endpoint) judge(now time.Time) {
 		down = fmt.Sprintf("no answer but errors for %d requests (%s)", e.refused, e.refusal)
 	}
 	if (down == "") != (e.down == "") {
-		e.downSince = now
 		e.set.broadcast()
 	}
 	e.down = down

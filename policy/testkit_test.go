@@ -55,7 +55,7 @@ type network struct {
 	hosts map[string]*pipes
 }
 
-// serve lets handler answer at host until stop.
+// serve serves handler at host until stop.
 func (n *network) serve(t *testing.T, host string, handler http.Handler) (stop func()) {
 	t.Helper()
 	l := listen()

@@ -41,7 +41,7 @@ func parseObject(raw []byte) (fields map[string]json.RawMessage, wrong string) {
 	case bytes.HasPrefix(raw, []byte("PAR1")):
 		return nil, "this is a Parquet file; write it as JSONL first"
 	case bytes.HasPrefix(raw, []byte("[")):
-		return nil, "is a JSON array; JSONL has one object a line"
+		return nil, "is a JSON array; JSONL has one object per line"
 	case !utf8.Valid(raw):
 		return nil, "is not UTF-8"
 	}

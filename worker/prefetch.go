@@ -10,7 +10,7 @@ import (
 
 const (
 	prefetchPeriod = 5 * time.Second // between two looks at which images are needed next
-	prefetchRetry  = 5 * time.Minute // until an image that could not be pulled is tried again
+	prefetchRetry  = 5 * time.Minute // until the next pull of an image that failed
 )
 
 // PrefetchConfig is what a Prefetch needs.

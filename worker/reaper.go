@@ -48,8 +48,8 @@ func NewReaper(c ReaperConfig) (*Reaper, error) {
 // RunNow removes the sandboxes of dead attempts once. The database is asked only if there
 // are sandboxes that this process does not hold.
 func (r *Reaper) RunNow(ctx context.Context) error {
-	// A sandbox is listed before the live attempts are read, and its trajectory is claimed
-	// before it is made: so no live sandbox is taken for a dead one.
+	// A sandbox is listed before the live attempts are read, and its trajectory is claimed before it is
+	// created: so no live sandbox counts as dead.
 	held := sync.OnceValue(r.held)
 	var unknown error
 	live := sync.OnceValue(func() (attempts map[relabel.ID]int) {

@@ -19,7 +19,7 @@ const (
 	regradePause = 30 * time.Second
 )
 
-// ErrReleased says that the regrading was returned to the queue because the worker stops.
+// ErrReleased means that the regrading was released because the worker stops.
 var ErrReleased = errors.New("the regrading was released")
 
 // RegraderStore keeps regradings. Methods that take a fence fail with CodeLeaseLost once another

@@ -23,10 +23,10 @@ type Store interface {
 	ForgetWorker(ctx context.Context, name string) error
 }
 
-// Queue hands out jobs.
+// Queue starts jobs.
 type Queue interface {
 	Start(ctx context.Context) error
-	// Stop hands out nothing more and waits for running jobs; StopAndCancel cancels these.
+	// Stop starts no more jobs and waits for running ones; StopAndCancel cancels these.
 	Stop(ctx context.Context) error
 	StopAndCancel(ctx context.Context) error
 }

@@ -201,7 +201,7 @@ func (r *repository) insert(path string, n int, text string) string {
 	return "The file " + path + " was changed. Lines 1 to 2 are now:\n"
 }
 
-// rollout lets models act in turn, as model says for turn t from 1, until one finishes.
+// rollout alternates between models, as model selects for turn t from 1, until one finishes.
 // It returns the state at the end and the number of turns.
 func (r *repository) rollout(s *Server, seed int64, maxTurns int, model func(t int) string) (state []relabel.Message, finished bool) {
 	r.t.Helper()

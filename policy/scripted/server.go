@@ -164,7 +164,7 @@ func skillOf(model string) (skill float64, known bool) {
 	return skill, ok && err == nil && skill >= 0 && skill <= 1
 }
 
-// act lets the model choose its action.
+// act chooses the model's action.
 func (s *Server) act(q request, skill float64) (action, *dice) {
 	seed := q.Seed
 	if q.Temperature != nil && *q.Temperature == 0 {
@@ -182,8 +182,8 @@ func (s *Server) act(q request, skill float64) (action, *dice) {
 	return stumble(e, h, d), d
 }
 
-// unprepared answers if the book lacks the task: it tries the first tool once, and then says that
-// it does not know what to do.
+// unprepared is the action if the book lacks the task: it tries the first tool once, and then answers that
+// it cannot help.
 func unprepared(q request, h history) action {
 	var tools []struct {
 		Function struct {

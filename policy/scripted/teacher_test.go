@@ -99,9 +99,8 @@ func actions(state []relabel.Message) (n int) {
 	return n
 }
 
-// TestTheTeacherRepairsAStudentsMistakes lets a student act for k turns, or now and
-// then, and the teacher otherwise: unless the student itself stopped early, the tree
-// must end as the gold patch says.
+// TestTheTeacherRepairsAStudentsMistakes: a student acts for k turns, or in some turns, and the teacher
+// otherwise. Unless the student stopped early, the tree must end with the gold patch.
 func TestTheTeacherRepairsAStudentsMistakes(t *testing.T) {
 	for name, c := range cases() {
 		t.Run(name, func(t *testing.T) {
