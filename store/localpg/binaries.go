@@ -5,16 +5,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 
 	"relabel"
 )
 
-// oldest is the first major version whose columns can be compressed with lz4.
+// oldest is the first major version that compresses columns with lz4.
 const oldest = 14
 
-// usualPlaces are where distributions put a major version's binaries.
+// usualPlaces are the folders where distributions install the binaries of a major version.
 var usualPlaces = []string{
 	"/usr/lib/postgresql/*/bin",         // Debian, Ubuntu
 	"/usr/pgsql-*/bin",                  // RHEL, Fedora (PGDG)
@@ -36,24 +35,23 @@ type binaries struct {
 
 func (b binaries) path(name string) string { return filepath.Join(b.dir, name) }
 
-// findBinaries returns the newest Postgres of this machine, or the one of the major
-// version that a data folder was made by (0: any).
+// findBinaries returns a Postgres of the major version that created a data folder, or with 0 the
+// newest one of this machine.
 func findBinaries(major int) (binaries, error) {
-	var found []binaries
+	var newest binaries
 	for _, dir := range candidates() {
-		if b, ok := inspect(dir); ok && !slices.Contains(found, b) {
-			found = append(found, b)
+		b, ok := inspect(dir)
+		usable := b.major == major || major == 0 && b.major >= oldest
+		if ok && usable && b.major > newest.major {
+			newest = b
 		}
 	}
-	slices.SortStableFunc(found, func(a, b binaries) int { return b.major - a.major })
-	for _, b := range found {
-		if b.major == major || major == 0 && b.major >= oldest {
-			return b, nil
-		}
-	}
-	if major != 0 {
+	switch {
+	case newest.major > 0:
+		return newest, nil
+	case major != 0:
 		return binaries{}, relabel.Errorf(relabel.CodeUnavailable,
-			"the data folder's database was made by PostgreSQL %d, which is not installed; install it (apt-get install postgresql-%d) or set DATABASE_URL", major, major)
+			"PostgreSQL %d created the data folder's database and is not installed; install it (apt-get install postgresql-%d) or set DATABASE_URL", major, major)
 	}
 	return binaries{}, relabel.Errorf(relabel.CodeUnavailable,
 		"no PostgreSQL %d or newer is installed; install one (apt-get install postgresql, brew install postgresql) or set DATABASE_URL", oldest)
@@ -74,7 +72,7 @@ func candidates() []string {
 	return dirs
 }
 
-// inspect reports whether dir holds both programs that are needed, and their version.
+// inspect reports whether dir contains both required programs, and their version.
 func inspect(dir string) (binaries, bool) {
 	for _, name := range []string{"postgres", "initdb"} {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -91,7 +89,7 @@ func inspect(dir string) (binaries, bool) {
 	return binaries{dir: dir, major: major}, err == nil
 }
 
-// Find says which Postgres Start would use for a new folder, or what to install.
+// Find returns which Postgres Start would use for a new folder; its error describes what to install.
 func Find() (string, error) {
 	b, err := findBinaries(0)
 	if err != nil {

@@ -1,7 +1,6 @@
 package localpg
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,11 +17,11 @@ import (
 
 const (
 	port = "5432"
-	// longestSocket is what a Unix socket's path may have (sun_path, with its NUL).
+	// longestSocket is the limit of a Unix socket's path in bytes (sun_path, without its NUL).
 	longestSocket = 107
 )
 
-// cluster is a data folder with the programs and the user that serve it.
+// cluster is a data folder with the programs and the user that run its server.
 type cluster struct {
 	dir  string // …/postgres: data, socket and log
 	data string
@@ -30,7 +29,7 @@ type cluster struct {
 	user account
 }
 
-// major is the version that made the data folder; 0 if there is none yet.
+// major returns the version that created the data folder; 0 if there is none yet.
 func (c *cluster) major() int {
 	b, _ := os.ReadFile(filepath.Join(c.data, "PG_VERSION"))
 	n, _ := strconv.Atoi(strings.TrimSpace(string(b)))
@@ -39,7 +38,7 @@ func (c *cluster) major() int {
 
 func (c *cluster) log() string { return filepath.Join(c.dir, "postgres.log") }
 
-// prepare makes folders and database files if there are none.
+// prepare creates folders and database files if they are missing.
 func (c *cluster) prepare(ctx context.Context) error {
 	if err := c.user.reaches(c.dir); err != nil {
 		return err
@@ -50,33 +49,31 @@ func (c *cluster) prepare(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(c.data, "PG_VERSION")); err == nil {
 		return nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return relabel.Errorf(relabel.CodeUnavailable, "%s cannot be read", c.data).Because(err)
+		return relabel.Errorf(relabel.CodeUnavailable, "cannot read %s", c.data).Because(err)
 	}
 	return c.initialise(ctx)
 }
 
-// initialise runs initdb beside and renames, so that an interrupted one leaves nothing
-// that looks whole. Whoever reaches the private socket folder is trusted.
+// initialise runs initdb in another folder and renames it, so that an interrupted initdb does not
+// leave a folder that looks complete. All who can reach the private socket folder are trusted.
 func (c *cluster) initialise(ctx context.Context) error {
 	fresh := c.data + ".new"
 	if err := os.RemoveAll(fresh); err != nil {
-		return relabel.Errorf(relabel.CodeUnavailable, "%s cannot be removed", fresh).Because(err)
+		return relabel.Errorf(relabel.CodeUnavailable, "cannot remove %s", fresh).Because(err)
 	}
 	cmd := exec.CommandContext(ctx, c.bin.path("initdb"), "-D", fresh, "-U", role, "--auth=trust", "--encoding=UTF8", "--locale=C")
 	cmd.SysProcAttr, cmd.Dir = c.user.attributes(), c.dir
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Run(); err != nil {
-		return relabel.Errorf(relabel.CodeUnavailable, "initdb failed in %s: %s", c.dir, lastLines(said.String())).Because(err)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return relabel.Errorf(relabel.CodeUnavailable, "initdb failed in %s: %s", c.dir, lastLines(output)).Because(err)
 	}
 	if err := os.Rename(fresh, c.data); err != nil {
-		return relabel.Errorf(relabel.CodeUnavailable, "%s cannot be put in place", c.data).Because(err)
+		return relabel.Errorf(relabel.CodeUnavailable, "cannot rename %s to %s", fresh, c.data).Because(err)
 	}
 	return nil
 }
 
-// socketFolder returns a private folder whose socket's path is short enough: in the
-// cluster's own, or below /tmp by a hash of it.
+// socketFolder returns a private folder whose socket's path is short enough: in the cluster's
+// folder, or below /tmp with a name from its hash.
 func (c *cluster) socketFolder() (string, error) {
 	dir := filepath.Join(c.dir, "socket")
 	if len(filepath.Join(dir, ".s.PGSQL."+port)) > longestSocket {
@@ -86,7 +83,7 @@ func (c *cluster) socketFolder() (string, error) {
 	return dir, c.user.own(dir)
 }
 
-// launch starts the server, without waiting for it to answer.
+// launch starts the server and does not wait until it answers.
 func (c *cluster) launch(settings []string) (*process, error) {
 	socket, err := c.socketFolder()
 	if err != nil {
@@ -105,34 +102,34 @@ func (c *cluster) launch(settings []string) (*process, error) {
 	cmd.SysProcAttr, cmd.Dir = c.user.attributes(), c.dir
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "%s cannot be started", cmd.Path).Because(err)
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "cannot start %s", cmd.Path).Because(err)
 	}
 	p := &process{pid: cmd.Process.Pid, socket: socket, log: c.log(), gone: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // how it ended stands in its log
+		_ = cmd.Wait() // its log contains the reason
 		close(p.gone)
 	}()
 	return p, nil
 }
 
-// adopt returns the server that an earlier relabel left running on this data folder,
-// nil if there is none. postmaster.pid says who it is: the process id, the data
-// folder, the start, the port and the socket's folder, a line each.
+// adopt returns the server of this data folder that an earlier relabel started and that still
+// runs; nil if there is none. postmaster.pid contains one line each for the process id, the data
+// folder, the start time, the port and the socket's folder.
 func (c *cluster) adopt() (*process, error) {
 	b, err := os.ReadFile(filepath.Join(c.data, "postmaster.pid"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "postmaster.pid cannot be read").Because(err)
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "cannot read postmaster.pid").Because(err)
 	}
 	lines := strings.Split(string(b), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(lines[0]))
 	if err != nil || pid < 2 || len(lines) < 5 || filepath.Clean(lines[1]) != c.data {
-		return nil, nil // left over or not yet written: postgres itself judges the file
+		return nil, nil // stale or not yet written: postgres itself checks the file
 	}
 	p := &process{pid: pid, socket: lines[4], log: c.log()}
-	if !p.alive() || !p.isPostgres() {
+	if !p.alive() {
 		return nil, nil
 	}
 	return p, nil

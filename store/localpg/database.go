@@ -13,7 +13,7 @@ import (
 	"relabel/store"
 )
 
-// Database is an open store and, if relabel runs it, its server.
+// Database is an open store and its server, if relabel runs it.
 type Database struct {
 	*store.Store
 	Local *Server // nil for another database

@@ -1,5 +1,5 @@
-// Package localpg runs a Postgres of relabel's own in its data folder, for those who
-// have none: on a Unix socket only, as an unprivileged user, durable.
+// Package localpg runs a private Postgres in relabel's data folder if DATABASE_URL names none: on a
+// Unix socket only, as an unprivileged user, durable.
 package localpg
 
 import (
@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,28 +16,27 @@ import (
 	"relabel"
 )
 
-// database and role are what relabel uses in its own server.
+// database and role are the names in the local server.
 const (
 	database = "relabel"
 	role     = "relabel"
 )
 
-// startLimit bounds how long a server may take to answer, recovery after a crash included.
+// startLimit bounds the time until a server answers, with its recovery after a crash.
 const startLimit = 2 * time.Minute
 
-// Server is a Postgres that serves one data folder.
+// Server is the Postgres of one data folder.
 type Server struct {
-	lock    *folderLock
 	process *process
-	socket  string // the socket's folder
-	endLog  func() // ends the care for its log; safe to call again
+	stopLog func()       // stops the rotation of its log
+	unlock  func() error // releases the folder
 }
 
-// Start brings up the Postgres of the folder dir (in dir/postgres, made at need) and
-// returns when it answers. One that an earlier relabel left running is taken over.
-// settings are further ones as name=value. Errors are CodeConflict if another
-// relabel uses the folder, and CodeUnavailable with what to do if no Postgres is
-// installed or the folder is out of its user's reach.
+// Start starts the Postgres of the folder dir, in dir/postgres, which is created if needed, and
+// returns when it answers. It takes over a server that an earlier relabel left running. settings
+// are additional ones as name=value. Errors are CodeConflict if another relabel uses the folder,
+// and CodeUnavailable with what to do if no Postgres is installed or its user cannot reach the
+// folder.
 func Start(ctx context.Context, dir string, settings ...string) (*Server, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -47,16 +45,16 @@ func Start(ctx context.Context, dir string, settings ...string) (*Server, error)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, relabel.Errorf(relabel.CodeUnavailable, "cannot create the data folder %s", dir).Because(err)
 	}
-	lock, err := lockFolder(filepath.Join(dir, "postgres.lock"))
+	unlock, err := lockFolder(filepath.Join(dir, "postgres.lock"))
 	if err != nil {
 		return nil, err
 	}
 	s, err := start(ctx, filepath.Join(dir, "postgres"), settings)
 	if err != nil {
-		return nil, errors.Join(err, lock.release())
+		return nil, errors.Join(err, unlock())
 	}
-	s.lock = lock
-	s.endLog = sync.OnceFunc(tendLog(s.process.log, logPeriod, mostLog))
+	s.unlock = unlock
+	s.stopLog = rotateLogs(s.process.log, logPeriod, mostLog)
 	return s, nil
 }
 
@@ -87,14 +85,14 @@ func start(ctx context.Context, dir string, settings []string) (*Server, error) 
 	}
 }
 
-// errOrphans says that processes of a server that was killed have not ended yet. They end
-// by themselves, within moments where the machine is not busy.
-var errOrphans = errors.New("processes of an earlier server are still there")
+// errOrphans reports processes of a killed server that still run. They end within moments, later
+// on a busy machine.
+var errOrphans = errors.New("processes of an earlier server still run")
 
-// orphanPause is how long a start waits for such processes before it tries again.
+// orphanPause is the time between two attempts to start while such processes run.
 const orphanPause = 200 * time.Millisecond
 
-// serve takes over the server of the folder or starts one, and waits until it answers.
+// serve takes over the folder's server or starts one, and waits until it answers.
 func (c *cluster) serve(ctx context.Context, settings []string) (*Server, error) {
 	p, err := c.adopt()
 	if err == nil && p == nil {
@@ -103,15 +101,15 @@ func (c *cluster) serve(ctx context.Context, settings []string) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{process: p, socket: p.socket}
+	s := &Server{process: p}
 	if err := s.ready(ctx); err != nil {
 		return nil, errors.Join(err, p.stop(context.WithoutCancel(ctx)))
 	}
 	return s, nil
 }
 
-// Reaches fails with what to do where Start would, because the user whom Postgres runs as
-// cannot pass to the folder dir, which exists.
+// Reaches fails, like Start, if the user that Postgres runs as cannot reach the existing folder
+// dir. The error describes what to do.
 func Reaches(dir string) error {
 	as, err := chooseUser()
 	if err != nil {
@@ -120,29 +118,28 @@ func Reaches(dir string) error {
 	return as.reaches(filepath.Join(dir, "postgres"))
 }
 
-// URL is the database's, as DATABASE_URL would say it.
+// URL returns the database's URL, in the form of DATABASE_URL.
 func (s *Server) URL() string { return s.urlOf(database) }
 
 func (s *Server) urlOf(name string) string {
-	q := url.Values{"host": {s.socket}, "user": {role}, "port": {port}}
+	q := url.Values{"host": {s.process.socket}, "user": {role}, "port": {port}}
 	return "postgres:///" + name + "?" + q.Encode()
 }
 
-// Stop ends the server, as a restart of Postgres does: what has committed stays. It
-// kills it when ctx ends first. Calling it again does nothing.
+// Stop stops the server and keeps all committed data. If ctx ends first, it kills the server. It
+// may be called again.
 func (s *Server) Stop(ctx context.Context) error {
-	s.endLog()
-	return errors.Join(s.process.stop(ctx), s.lock.release())
+	return errors.Join(s.process.stop(ctx), s.Leave())
 }
 
-// Leave lets go of the folder and leaves the server running, for another process to
-// take over with Start.
+// Leave releases the folder and keeps the server running; another process can take it over with
+// Start.
 func (s *Server) Leave() error {
-	s.endLog()
-	return s.lock.release()
+	s.stopLog()
+	return s.unlock()
 }
 
-// ready waits until the server answers and sees to it that the database exists.
+// ready waits until the server answers, and creates the database if needed.
 func (s *Server) ready(ctx context.Context) error {
 	conn, err := s.connect(ctx)
 	if err != nil {
@@ -153,16 +150,15 @@ func (s *Server) ready(ctx context.Context) error {
 	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)", database).Scan(&exists); err != nil {
 		return relabel.Errorf(relabel.CodeUnavailable, "the local Postgres accepts connections but does not answer queries").Because(err)
 	}
-	if exists {
-		return nil
-	}
-	if _, err := conn.Exec(ctx, "CREATE DATABASE "+database); err != nil {
-		return relabel.Errorf(relabel.CodeUnavailable, "cannot create the database %s in the local Postgres", database).Because(err)
+	if !exists {
+		if _, err := conn.Exec(ctx, "CREATE DATABASE "+database); err != nil {
+			return relabel.Errorf(relabel.CodeUnavailable, "cannot create the database %s in the local Postgres", database).Because(err)
+		}
 	}
 	return nil
 }
 
-// connect tries until the server answers, dies, or ctx ends.
+// connect retries until the server answers or ends, or ctx ends.
 func (s *Server) connect(ctx context.Context) (*pgx.Conn, error) {
 	retry := time.NewTicker(50 * time.Millisecond)
 	defer retry.Stop()

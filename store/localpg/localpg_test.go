@@ -19,8 +19,8 @@ import (
 	"relabel"
 )
 
-// folderOfChild makes the test binary a relabel that starts a server in the folder, says
-// so, and waits to be killed.
+// folderOfChild makes the test binary a relabel that starts a server in the folder, prints its
+// process id, and waits until it is killed.
 const folderOfChild = "RELABEL_LOCALPG_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// folder is a data folder that Postgres's user may reach, which t.TempDir's is not.
+// folder returns a data folder that Postgres's user can reach, unlike t.TempDir's.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "localpg")
@@ -72,7 +72,7 @@ func end(t *testing.T, s *Server) {
 	must(t, s.Stop(ctx))
 }
 
-// ask asks the server one question.
+// ask runs a query on the server.
 func ask(t *testing.T, s *Server, sql string) string {
 	t.Helper()
 	ctx := context.Background()
@@ -85,7 +85,7 @@ func ask(t *testing.T, s *Server, sql string) string {
 	return strings.Join(answers, " ")
 }
 
-func TestAServerOfOnesOwn(t *testing.T) {
+func TestALocalServerIsPrivateAndKeepsItsDataWhenStopped(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	s := begin(t, dir)
@@ -94,7 +94,7 @@ func TestAServerOfOnesOwn(t *testing.T) {
 			t.Errorf("%s is %q", setting, got)
 		}
 	}
-	for _, private := range []string{s.socket, filepath.Join(dir, "postgres"), filepath.Join(dir, "postgres", "data")} {
+	for _, private := range []string{s.process.socket, filepath.Join(dir, "postgres"), filepath.Join(dir, "postgres", "data")} {
 		info, err := os.Stat(private)
 		must(t, err)
 		if info.Mode().Perm() != 0o700 {
@@ -108,9 +108,9 @@ func TestAServerOfOnesOwn(t *testing.T) {
 	}
 	ask(t, s, "CREATE TABLE kept AS SELECT 'yes'::text AS v")
 	end(t, s)
-	end(t, s) // again does nothing
+	end(t, s) // a second stop does nothing
 	if s.process.alive() {
-		t.Error("it runs on")
+		t.Error("it still runs")
 	}
 	if got := ask(t, begin(t, dir), "SELECT v FROM kept"); got != "yes" {
 		t.Errorf("kept %q", got)
@@ -123,7 +123,7 @@ func TestASecondRelabelOnAFolderIsRefused(t *testing.T) {
 	begin(t, dir)
 	_, err := Start(context.Background(), dir)
 	if relabel.CodeOf(err) != relabel.CodeConflict || !strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) || !strings.Contains(err.Error(), dir) {
-		t.Errorf("it says %v", err)
+		t.Errorf("the error is %v", err)
 	}
 }
 
@@ -139,7 +139,7 @@ func child(t *testing.T, dir string) (*exec.Cmd, int) {
 	must(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(line))
 	if err != nil {
-		t.Fatalf("the child says %s", line)
+		t.Fatalf("the child printed %s", line)
 	}
 	return cmd, pid
 }
@@ -149,7 +149,7 @@ func TestTheServerOfAKilledRelabelIsTakenOver(t *testing.T) {
 	dir := folder(t)
 	relabelProcess, postmaster := child(t, dir)
 	if _, err := Start(context.Background(), dir); !strings.Contains(fmt.Sprint(err), strconv.Itoa(relabelProcess.Process.Pid)) {
-		t.Errorf("a second one is told %v", err)
+		t.Errorf("the error of a second one is %v", err)
 	}
 	must(t, relabelProcess.Process.Kill())
 	_ = relabelProcess.Wait() // it was killed
@@ -162,7 +162,7 @@ func TestTheServerOfAKilledRelabelIsTakenOver(t *testing.T) {
 	}
 	end(t, s)
 	if (&process{pid: postmaster}).alive() {
-		t.Error("the server that was taken over runs on")
+		t.Error("the server that was taken over still runs")
 	}
 }
 
@@ -180,7 +180,7 @@ func TestAStartWaitsForProcessesOfAKilledServer(t *testing.T) {
 	}
 }
 
-func TestAServerThatWasKilledRecovers(t *testing.T) {
+func TestAKilledServerRecovers(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	s := begin(t, dir)
@@ -197,16 +197,16 @@ func TestALongFolderGetsAShortSocket(t *testing.T) {
 	t.Parallel()
 	long := filepath.Join(folder(t), strings.Repeat("long", 30))
 	s := begin(t, long)
-	if !strings.HasPrefix(s.socket, "/tmp/relabel-") {
-		t.Errorf("the socket is in %s", s.socket)
+	if !strings.HasPrefix(s.process.socket, "/tmp/relabel-") {
+		t.Errorf("the socket is in %s", s.process.socket)
 	}
-	t.Cleanup(func() { must(t, os.RemoveAll(s.socket)) })
+	t.Cleanup(func() { must(t, os.RemoveAll(s.process.socket)) })
 	if got := ask(t, s, "SELECT 'yes'"); got != "yes" {
 		t.Errorf("it answers %q", got)
 	}
 }
 
-func TestAnInterruptedInitdbIsDoneAgain(t *testing.T) {
+func TestAnInterruptedInitdbIsRepeated(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	must(t, os.MkdirAll(filepath.Join(dir, "postgres", "data.new", "base"), 0o700))

@@ -1,6 +1,7 @@
 package localpg
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -13,27 +14,28 @@ import (
 	"relabel"
 )
 
-// folderLock keeps a second relabel out of a data folder. The kernel releases it when the process
-// ends.
-type folderLock struct {
-	file *os.File
-	once sync.Once
+// Claim makes this process the only server of a data folder until release or the end of the
+// process. CodeConflict if another process is that already.
+func Claim(data string) (release func() error, err error) {
+	return lockFolder(filepath.Join(data, "server.lock"))
 }
 
-// lockFolder takes the lock, or fails with CodeConflict and the process that has it.
-func lockFolder(path string) (*folderLock, error) {
+// lockFolder locks a folder against a second relabel, or fails with CodeConflict and names the
+// process that has the lock. The kernel releases the lock when the process ends; a second call
+// of release does nothing.
+func lockFolder(path string) (release func() error, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "%s cannot be opened", path).Because(err)
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "cannot open %s", path).Because(err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		holder, _ := io.ReadAll(io.LimitReader(f, 20)) // it may be just about to be written
+		holder, _ := io.ReadAll(io.LimitReader(f, 20)) // empty just before it is written
 		_ = f.Close()
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, relabel.Errorf(relabel.CodeUnavailable, "%s cannot be locked", path).Because(err)
+			return nil, relabel.Errorf(relabel.CodeUnavailable, "cannot lock %s", path).Because(err)
 		}
 		return nil, relabel.Errorf(relabel.CodeConflict, "another relabel (process %s) uses the folder %s; stop it, or choose another folder with --data",
-			orUnknown(string(holder)), filepath.Dir(path))
+			cmp.Or(strings.TrimSpace(string(holder)), "unknown"), filepath.Dir(path))
 	}
 	err = f.Truncate(0)
 	if err == nil {
@@ -41,30 +43,7 @@ func lockFolder(path string) (*folderLock, error) {
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "%s cannot be written", path).Because(err)
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "cannot write %s", path).Because(err)
 	}
-	return &folderLock{file: f}, nil
-}
-
-// Claim makes this process the only server of a data folder until release or the end of the
-// process. CodeConflict if another process is that already.
-func Claim(data string) (release func() error, err error) {
-	lock, err := lockFolder(filepath.Join(data, "server.lock"))
-	if err != nil {
-		return nil, err
-	}
-	return lock.release, nil
-}
-
-func orUnknown(holder string) string {
-	if holder = strings.TrimSpace(holder); holder == "" {
-		return "unknown"
-	}
-	return holder
-}
-
-// release unlocks the folder. A second call does nothing.
-func (l *folderLock) release() (err error) {
-	l.once.Do(func() { err = l.file.Close() })
-	return err
+	return sync.OnceValue(f.Close), nil
 }

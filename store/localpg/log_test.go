@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The server holds the file open and appends to it all along.
-func TestALongLogIsTurnedWhileTheServerWritesIt(t *testing.T) {
+// The server keeps the file open and appends to it.
+func TestALongLogIsRotatedWhileTheServerWritesIt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "postgres.log")
 	server, err := openLog(path, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
@@ -23,7 +23,7 @@ func TestALongLogIsTurnedWhileTheServerWritesIt(t *testing.T) {
 		}
 	}
 	write("old and long\n")
-	stop := tendLog(path, time.Millisecond, 8)
+	stop := rotateLogs(path, time.Millisecond, 8)
 	defer stop()
 	for {
 		if is, err := os.Stat(path); err != nil {
@@ -41,7 +41,7 @@ func TestALongLogIsTurnedWhileTheServerWritesIt(t *testing.T) {
 	}
 }
 
-func TestALinkInThePlaceOfALogIsNotFollowed(t *testing.T) {
+func TestALogThatIsALinkIsNotFollowed(t *testing.T) {
 	dir := t.TempDir()
 	precious, path := filepath.Join(dir, "precious"), filepath.Join(dir, "postgres.log")
 	if err := os.WriteFile(precious, []byte("precious"), 0o600); err != nil {
@@ -50,8 +50,8 @@ func TestALinkInThePlaceOfALogIsNotFollowed(t *testing.T) {
 	if err := os.Symlink(precious, path); err != nil {
 		t.Fatal(err)
 	}
-	if err := turnLog(path, 1); err == nil {
-		t.Error("it was followed")
+	if err := rotateLog(path, 1); err == nil {
+		t.Error("the link was followed")
 	}
 	if got, _ := os.ReadFile(precious); string(got) != "precious" {
 		t.Errorf("the file behind it holds %q", got)

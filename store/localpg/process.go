@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -14,15 +13,16 @@ import (
 	"relabel"
 )
 
-// process is a running postmaster, our child or one that was adopted.
+// process is a running postmaster: a child of this process or an adopted one.
 type process struct {
 	pid    int
 	socket string
 	log    string
-	gone   chan struct{} // closed when our child was reaped; nil for an adopted one
+	gone   chan struct{} // closed when the child was reaped; nil for an adopted one
 }
 
-// alive reports whether the process still runs.
+// alive reports whether the process still runs. An adopted one also has to be a Postgres, because
+// its id may belong to another program by now; without /proc the id is trusted.
 func (p *process) alive() bool {
 	if p.gone != nil {
 		select {
@@ -35,31 +35,24 @@ func (p *process) alive() bool {
 	if err := syscall.Kill(p.pid, 0); err != nil && !errors.Is(err, syscall.EPERM) {
 		return false
 	}
-	// A dead process that nobody has reaped (a container without an init) still has its id.
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
-	after := stat[bytes.LastIndexByte(stat, ')')+1:]
-	return err != nil || !bytes.HasPrefix(after, []byte(" Z"))
-}
-
-// isPostgres guards against a process id that went to another program since. Where
-// there is no /proc it trusts the id.
-func (p *process) isPostgres() bool {
-	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", p.pid))
 	if err != nil {
-		_, noProc := os.Stat("/proc/self/comm")
+		_, noProc := os.Stat("/proc/self/stat")
 		return noProc != nil
 	}
-	return strings.TrimSpace(string(name)) == "postgres"
+	// A zombie (nobody reaps it in a container without an init) keeps its id.
+	state, postgres := bytes.CutPrefix(stat, fmt.Appendf(nil, "%d (postgres) ", p.pid))
+	return postgres && !bytes.HasPrefix(state, []byte("Z"))
 }
 
-// stop asks the server to end: sessions are cut off, what has committed stays. When ctx
-// ends first it is made to end at once, and recovers at its next start.
+// stop ends the server: it disconnects sessions and keeps all committed data. If ctx ends first,
+// it kills the server, which recovers at its next start.
 func (p *process) stop(ctx context.Context) error {
 	if !p.alive() {
 		return nil
 	}
 	if err := syscall.Kill(p.pid, syscall.SIGINT); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return relabel.Errorf(relabel.CodeUnavailable, "the local Postgres (process %d) cannot be stopped", p.pid).Because(err)
+		return relabel.Errorf(relabel.CodeUnavailable, "cannot stop the local Postgres (process %d)", p.pid).Because(err)
 	}
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
@@ -78,28 +71,22 @@ func (p *process) stop(ctx context.Context) error {
 	}
 }
 
-// didNotStart is the error of a server that ended before it answered. It wraps errOrphans
-// if the server was kept from starting by processes of an earlier one.
+// didNotStart returns the error of a server that ended before it answered, with the end of its
+// log. It wraps errOrphans if processes of an earlier server prevented the start.
 func (p *process) didNotStart() error {
-	said := p.lastWords()
-	var cause error
-	if strings.Contains(said, "pre-existing shared memory block") {
-		cause = errOrphans
-	}
-	return relabel.Errorf(relabel.CodeUnavailable, "the local Postgres did not start: %s", said).Because(cause)
-}
-
-// lastWords are the end of the server's log.
-func (p *process) lastWords() string {
-	b, err := os.ReadFile(p.log)
+	log, err := os.ReadFile(p.log)
 	if err != nil {
-		return "its log " + filepath.Base(p.log) + " cannot be read"
+		return relabel.Errorf(relabel.CodeUnavailable, "the local Postgres did not start; cannot read its log %s", p.log).Because(err)
 	}
-	return lastLines(string(b))
+	end := lastLines(log)
+	if strings.Contains(end, "pre-existing shared memory block") {
+		err = errOrphans
+	}
+	return relabel.Errorf(relabel.CodeUnavailable, "the local Postgres did not start: %s", end).Because(err)
 }
 
-// lastLines returns the last three lines of what a program said.
-func lastLines(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
+// lastLines returns the last three lines of a program's output.
+func lastLines(output []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
 	return strings.Join(lines[max(len(lines)-3, 0):], "; ")
 }

@@ -10,46 +10,45 @@ import (
 	"relabel"
 )
 
-// Tests in this file change what the process sees of the machine: none is parallel.
+// Tests in this file change the environment of the process, so they are not parallel.
 
-func TestWithoutAPostgresItSaysWhatToDo(t *testing.T) {
+func TestTheErrorWithoutAPostgresDescribesWhatToDo(t *testing.T) {
 	places := usualPlaces
 	usualPlaces = nil
 	t.Cleanup(func() { usualPlaces = places })
 	t.Setenv("PATH", t.TempDir())
 	_, err := Start(context.Background(), folder(t))
 	if relabel.CodeOf(err) != relabel.CodeUnavailable || !strings.Contains(err.Error(), "apt-get install postgresql") || !strings.Contains(err.Error(), "DATABASE_URL") {
-		t.Errorf("it says %v", err)
+		t.Errorf("the error is %v", err)
 	}
 }
 
-func TestAFolderOfAnotherVersionIsNotTouched(t *testing.T) {
+func TestAFolderOfAnotherVersionIsNotChanged(t *testing.T) {
 	dir := folder(t)
 	data := filepath.Join(dir, "postgres", "data")
 	must(t, os.MkdirAll(data, 0o700))
 	must(t, os.WriteFile(filepath.Join(data, "PG_VERSION"), []byte("9999\n"), 0o600))
 	_, err := Start(context.Background(), dir)
 	if relabel.CodeOf(err) != relabel.CodeUnavailable || !strings.Contains(err.Error(), "PostgreSQL 9999") {
-		t.Errorf("it says %v", err)
+		t.Errorf("the error is %v", err)
 	}
-	// The folder is free again.
-	lock, err := lockFolder(filepath.Join(dir, "postgres.lock"))
+	release, err := lockFolder(filepath.Join(dir, "postgres.lock"))
 	must(t, err)
-	must(t, lock.release())
+	must(t, release()) // the folder is not locked any more
 }
 
-func TestAFolderOutOfReachIsNamed(t *testing.T) {
+func TestTheErrorNamesAFolderOutOfReach(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root runs Postgres as somebody else")
+		t.Skip("only root runs Postgres as another user")
 	}
-	closed := t.TempDir() // root's alone
+	closed := t.TempDir() // closed to other users
 	must(t, os.Chmod(closed, 0o700))
 	_, err := Start(context.Background(), filepath.Join(closed, "data"))
 	if relabel.CodeOf(err) != relabel.CodeUnavailable || !strings.Contains(err.Error(), closed) || !strings.Contains(err.Error(), "chmod o+x") {
-		t.Errorf("it says %v", err)
+		t.Errorf("the error is %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(closed, "data", "postgres")); err == nil {
-		t.Error("something was made there")
+		t.Error("a folder was created there")
 	}
 }
 

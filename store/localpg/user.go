@@ -12,15 +12,14 @@ import (
 	"relabel"
 )
 
-// account is whom Postgres runs as: it refuses to run as root.
+// account is the user that Postgres runs as, because it refuses to run as root.
 type account struct {
 	name     string
 	uid, gid int
 	switched bool // relabel runs as root and becomes this user for Postgres
 }
 
-// chooseUser returns relabel's own user, or, for root, postgres if that exists and
-// nobody if it does not.
+// chooseUser returns relabel's own user; for root, the user postgres or, if there is none, nobody.
 func chooseUser() (account, error) {
 	if os.Geteuid() != 0 {
 		return account{name: "this user", uid: os.Geteuid(), gid: os.Getegid()}, nil
@@ -37,11 +36,11 @@ func chooseUser() (account, error) {
 		}
 	}
 	return account{}, relabel.Errorf(relabel.CodeUnavailable,
-		"Postgres does not run as root, and there is neither a user postgres nor nobody; run relabel as another user or set DATABASE_URL")
+		"Postgres does not run as root, and there is no user postgres or nobody; run relabel as another user or set DATABASE_URL")
 }
 
-// attributes make a child process this user's, in a session of its own, so that a
-// Ctrl-C in the terminal does not reach it.
+// attributes starts a child process as this user, in a separate session, so that a Ctrl-C in the
+// terminal does not reach it.
 func (a account) attributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setsid: true}
 	if a.switched {
@@ -50,12 +49,12 @@ func (a account) attributes() *syscall.SysProcAttr {
 	return attr
 }
 
-// own makes dir, private to the user. A folder of somebody else is refused, because in
-// a shared place it may be a trap.
+// own creates dir, private to the user. It refuses a folder of another user, which may be a trap
+// in a shared folder.
 func (a account) own(dir string) error {
 	err := os.Mkdir(dir, 0o700)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return relabel.Errorf(relabel.CodeUnavailable, "%s cannot be made", dir).Because(err)
+		return relabel.Errorf(relabel.CodeUnavailable, "cannot create %s", dir).Because(err)
 	}
 	made := err == nil
 	info, err := os.Lstat(dir)
@@ -63,9 +62,9 @@ func (a account) own(dir string) error {
 		return relabel.Errorf(relabel.CodeUnavailable, "%s is not a folder", dir).Because(err)
 	}
 	owner := int(info.Sys().(*syscall.Stat_t).Uid)
-	ours := made || a.switched && owner == 0 // an interrupted start leaves it root's
+	ours := made || a.switched && owner == 0 // after an interrupted start root owns it
 	if owner != a.uid && !ours {
-		return relabel.Errorf(relabel.CodeUnavailable, "%s belongs to another user than %s (uid %d), whom Postgres runs as", dir, a.name, a.uid)
+		return relabel.Errorf(relabel.CodeUnavailable, "%s does not belong to %s (uid %d), the user that Postgres runs as", dir, a.name, a.uid)
 	}
 	if a.switched && ours {
 		err = os.Chown(dir, a.uid, a.gid)
@@ -79,7 +78,7 @@ func (a account) own(dir string) error {
 	return nil
 }
 
-// reaches fails with what to do where a folder above dir is closed to the user.
+// reaches fails with what to do if the user cannot pass through a folder above dir.
 func (a account) reaches(dir string) error {
 	if !a.switched {
 		return nil
@@ -91,7 +90,7 @@ func (a account) reaches(dir string) error {
 		}
 		if !a.maySearch(info) {
 			return relabel.Errorf(relabel.CodeUnavailable,
-				"relabel runs as root, so Postgres runs as %s, who cannot pass through %s; choose a data folder elsewhere (for example /var/lib/relabel), open it (chmod o+x %s), or set DATABASE_URL",
+				"relabel runs as root, so Postgres runs as %s, which cannot pass through %s; choose a data folder elsewhere (for example /var/lib/relabel), open it (chmod o+x %s), or set DATABASE_URL",
 				a.name, parent, parent)
 		}
 		if parent == filepath.Dir(parent) {
@@ -100,7 +99,7 @@ func (a account) reaches(dir string) error {
 	}
 }
 
-// maySearch reports whether the user may pass through a folder, as the kernel decides it.
+// maySearch reports whether the user may pass through a folder, with the kernel's rule.
 func (a account) maySearch(info fs.FileInfo) bool {
 	st, mode := info.Sys().(*syscall.Stat_t), info.Mode().Perm()
 	switch {
