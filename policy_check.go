@@ -122,8 +122,8 @@ func checkSampling(p Policy) *Error {
 		return Errorf(CodeInvalid, "%v is not in 0 to %v", s.Temperature, MaxTemperature).On("sampling.temperature")
 	case math.IsNaN(s.TopP) || s.TopP <= 0 || s.TopP > 1:
 		return Errorf(CodeInvalid, "%v is not above 0 and at most 1", s.TopP).On("sampling.top_p")
-	case s.MaxTokens < 0:
-		return Errorf(CodeInvalid, "%d is negative; 0 leaves it to the server", s.MaxTokens).On("sampling.max_tokens")
+	case s.MaxTokens < 0 || s.MaxTokens > MaxContextTokens:
+		return Errorf(CodeInvalid, "%d is not in 0 to %d; 0 leaves it to the server", s.MaxTokens, MaxContextTokens).On("sampling.max_tokens")
 	}
 	return nil
 }

@@ -92,65 +92,31 @@ func FieldOf(v any, name string) Field {
 	panic(fmt.Sprintf("%T has no field %s", v, name))
 }
 
-// Defaults sets the fields of the struct that v points to which are absent and have a
-// default.
-func Defaults(v any) {
-	s := reflect.ValueOf(v).Elem()
-	for _, f := range Fields(v) {
-		if at := s.FieldByIndex(f.Index); f.Default != "" && at.IsZero() {
-			setText(at, f.Default)
-		}
-	}
+// Validate checks the struct v, and the structs in it, against the bounds of the request type that
+// sets it: those of the fields with the same JSON names. The CodeInvalid error names the first
+// wrong field, below path. Absent fields are not checked; a zero is a value where the request has
+// a pointer.
+func Validate(v, request any, path string) error {
+	return validate(reflect.Indirect(reflect.ValueOf(v)), Fields(request), path)
 }
 
-// setText sets a value, or what a pointer shall point to, from the text of a tag. It panics
-// if the text does not fit.
-func setText(at reflect.Value, text string) {
-	var err error
-	switch at.Kind() {
-	case reflect.Pointer:
-		at.Set(reflect.New(at.Type().Elem()))
-		setText(at.Elem(), text)
-	case reflect.String:
-		at.SetString(text)
-	case reflect.Bool:
-		var is bool
-		is, err = strconv.ParseBool(text)
-		at.SetBool(is)
-	case reflect.Int, reflect.Int64:
-		var n int64
-		n, err = strconv.ParseInt(text, 10, 64)
-		at.SetInt(n)
-	case reflect.Float64:
-		var x float64
-		x, err = strconv.ParseFloat(text, 64)
-		at.SetFloat(x)
-	case reflect.Slice:
-		at.Set(reflect.MakeSlice(at.Type(), 1, 1))
-		setText(at.Index(0), text)
-	default:
-		panic("no default for " + at.Type().String())
-	}
-	if err != nil {
-		panic(err)
-	}
-}
-
-// Validate checks the fields of a struct, and of the structs in it, against their bounds.
-// CodeInvalid names the first that is wrong. Absent fields are not checked.
-func Validate(v any) error { return validate(reflect.ValueOf(v), "") }
-
-func validate(v reflect.Value, path string) error {
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
+func validate(v reflect.Value, bounds []Field, path string) error {
+	at := map[string][]int{}
 	for _, f := range Fields(v.Type()) {
+		at[f.Name] = f.Index
+	}
+	for _, f := range bounds {
+		value := v.FieldByIndex(at[f.Name])
 		name := strings.TrimPrefix(path+"."+f.Name, ".")
-		at := v.FieldByIndex(f.Index)
-		if f.Required && at.Kind() == reflect.String && at.Len() == 0 {
+		if f.Type.Kind() == reflect.Pointer && value.Kind() != reflect.Pointer {
+			pointer := reflect.New(value.Type())
+			pointer.Elem().Set(value)
+			value = pointer
+		}
+		if f.Required && value.Kind() == reflect.String && value.Len() == 0 {
 			return relabel.Errorf(relabel.CodeInvalid, "is missing").On(name)
 		}
-		if err := f.Check(at, name); err != nil {
+		if err := f.Check(value, name); err != nil {
 			return err
 		}
 	}
@@ -169,7 +135,7 @@ func (f Field) Check(at reflect.Value, name string) error {
 	}
 	switch at.Kind() {
 	case reflect.Struct:
-		return validate(at, name)
+		return validate(at, Fields(at.Type()), name)
 	case reflect.String:
 		return f.checkText(at.String(), name)
 	case reflect.Int, reflect.Int64:

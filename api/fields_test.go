@@ -28,18 +28,6 @@ func TestFieldsTellWhatTheirTagsSay(t *testing.T) {
 	}
 }
 
-func TestDefaultsFillWhatIsAbsent(t *testing.T) {
-	it := api.NewIteration{Student: "s"}
-	api.Defaults(&it)
-	if it.Kind != relabel.Collect || it.Student != "s" || it.Tasks != 0 {
-		t.Errorf("%+v", it)
-	}
-	it = api.NewIteration{Kind: relabel.Evaluate}
-	if api.Defaults(&it); it.Kind != relabel.Evaluate {
-		t.Errorf("what was given is overwritten: %+v", it)
-	}
-}
-
 func TestValidateNamesTheFieldThatIsWrong(t *testing.T) {
 	over := 1_000_000
 	for field, wrong := range map[string]any{
@@ -52,11 +40,12 @@ func TestValidateNamesTheFieldThatIsWrong(t *testing.T) {
 		"price.currency":   api.NewPolicy{Name: "p", BaseURL: "http://x", Model: "m", Price: &api.NewPrice{Currency: "euro"}},
 	} {
 		var known *relabel.Error
-		if err := api.Validate(wrong); !errors.As(err, &known) || known.Code != relabel.CodeInvalid || known.Field != field {
+		if err := api.Validate(wrong, wrong, ""); !errors.As(err, &known) || known.Code != relabel.CodeInvalid || known.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	if err := api.Validate(api.NewExport{Run: "r", Iteration: 3}); err != nil {
+	sound := api.NewExport{Run: "r", Iteration: 3}
+	if err := api.Validate(sound, sound, ""); err != nil {
 		t.Error(err)
 	}
 }

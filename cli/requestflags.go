@@ -77,6 +77,9 @@ func decodeFlag(ctx *kong.DecodeContext, target reflect.Value, read func(string)
 	if err != nil {
 		return err
 	}
+	if string(bytes.TrimSpace(text)) == "null" {
+		return relabel.Errorf(relabel.CodeInvalid, "is null: give a JSON object, or omit the flag")
+	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	err = decoder.Decode(target.Addr().Interface())

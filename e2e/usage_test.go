@@ -23,6 +23,7 @@ func TestACommandLineThatIsNotUnderstoodEndsWithTwoAndOneLine(t *testing.T) {
 		{[]string{"tasks", "validate", tasks, "--rollouts", "2"}, "--rollouts"},
 		{[]string{"doctor", "--rollouts", "2"}, "--rollouts"},
 		{[]string{"run", "iterate", "a"}, "`relabel run iterate --help`"},
+		{[]string{"run", "create", "a", "--taskset", "t", "--teacher", "p", "--limits", "null"}, "--limits: is null"},
 		{[]string{"ran"}, "ran"},
 		{nil, "`relabel --help`"},
 		{[]string{"demo", "--tasks", tasks, "--teacher", "http://host/v1"}, "--teacher-model: is missing"},

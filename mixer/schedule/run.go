@@ -4,15 +4,13 @@ import (
 	"strconv"
 
 	"relabel"
+	"relabel/api"
 )
 
 // The bounds of a run and of an iteration.
 const (
 	MaxTurns        = 1000      // Tmax at most
 	MaxTrajectories = 1_000_000 // of one iteration at most
-	maxContext      = 10_000_000
-	maxSeconds      = 7 * 24 * 3600
-	maxRetries      = 100
 )
 
 // Defaults fills what a run leaves open with the paper's values: the scaffold, the
@@ -71,22 +69,8 @@ func ValidateRun(run relabel.Run) error {
 	if err := validateRecipe(run); err != nil {
 		return err
 	}
-	for _, l := range []struct {
-		field      string
-		value, top int
-	}{
-		{"limits.max_turns", run.Limits.MaxTurns, MaxTurns},
-		{"limits.max_context_tokens", run.Limits.MaxContextTokens, maxContext},
-		{"limits.wall_clock_seconds", run.Limits.WallClockSeconds, maxSeconds},
-		{"limits.command_seconds", run.Limits.CommandSeconds, maxSeconds},
-		{"limits.verify_seconds", run.Limits.VerifySeconds, maxSeconds},
-	} {
-		if l.value < 1 || l.value > l.top {
-			return relabel.Errorf(relabel.CodeInvalid, "is %d; it must be from 1 to %d", l.value, l.top).On(l.field)
-		}
-	}
-	if n := run.Limits.EnvironmentRetries; n < 0 || n > maxRetries {
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must be from 0 to %d", n, maxRetries).On("limits.environment_retries")
+	if err := api.Validate(run.Limits, api.NewRunLimits{}, "limits"); err != nil {
+		return err
 	}
 	seen := map[string]bool{}
 	for k, id := range run.Instances {
