@@ -34,11 +34,15 @@ func (c *DemoCommand) Check() error {
 // check refuses incomplete flags of an endpoint.
 func (e endpoint) check() error {
 	flag := "--" + string(e.role)
+	given := flag + "-secret"
+	if e.model != "" {
+		given = flag + "-model"
+	}
 	switch {
 	case e.base == "" && e.model+e.secret == "":
 		return nil
 	case e.base == "":
-		return relabel.Errorf(relabel.CodeInvalid, "needs %s URL: without it the %s is scripted", flag, e.role).On(flag + "-model, " + flag + "-secret")
+		return relabel.Errorf(relabel.CodeInvalid, "needs %s URL: without it the %s is scripted", flag, e.role).On(given)
 	case e.model == "":
 		return relabel.Errorf(relabel.CodeInvalid, "is required: name the model at %s", e.base).On(flag + "-model")
 	}

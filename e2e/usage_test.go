@@ -26,7 +26,7 @@ func TestACommandLineThatIsNotUnderstoodEndsWithTwoAndOneLine(t *testing.T) {
 		{[]string{"run", "create", "a", "--taskset", "t", "--teacher", "p", "--limits", "null"}, "--limits: is null"},
 		{[]string{"ran"}, "ran"},
 		{nil, "`relabel --help`"},
-		{[]string{"demo", "--tasks", tasks, "--teacher", "http://host/v1"}, "--teacher-model: is missing"},
+		{[]string{"demo", "--tasks", tasks, "--teacher", "http://host/v1"}, "--teacher-model: is required"},
 		{[]string{"demo", "--tasks", tasks, "--student", "http://host/v1", "--student-model", "m", "--teacher-model", "m"}, "--teacher-model: needs --teacher URL"},
 		{[]string{"demo", "--tasks", tasks, "--student-secret", "KEY"}, "--student-secret: needs --student URL"},
 		{[]string{"demo", "--tasks", tasks, "--student", "host", "--student-model", "m"}, "--student: is not an http"},
