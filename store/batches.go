@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -62,11 +61,8 @@ func (s *Store) ClaimBatch(ctx context.Context, owner string, lease time.Duratio
 		err := tx.QueryRow(ctx, `UPDATE label_batches SET claim = claim + 1, owner = $1, lease_until = clock_timestamp() + $2::interval
 			WHERE id = (SELECT ba.id FROM label_batches ba WHERE`+batchDue+`ORDER BY ba.due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
 			RETURNING id, claim`, owner, lease).Scan(&c.BatchID, &c.Claim)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return relabel.Errorf(relabel.CodeNotFound, "no batch is due")
-		}
 		if err != nil {
-			return err
+			return noneDue(err, "no batch is due")
 		}
 		c.Items = nil
 		return readBatch(ctx, tx, &c)
@@ -104,7 +100,6 @@ func (s *Store) KeepBatchFile(ctx context.Context, f relabel.BatchFence, file st
 	})
 }
 
-// keepPromptSizes stores the prompt sizes of items.
 func keepPromptSizes(ctx context.Context, tx pgx.Tx, batch relabel.ID, items []relabel.BatchItem) error {
 	var trajectories []relabel.ID
 	var turns, tokens []int

@@ -11,16 +11,12 @@ import (
 // EndRollout stores the end reason and the patch, and moves running to labelling.
 // CodeLeaseLost if the fence does not hold, here and below.
 func (s *Store) EndRollout(ctx context.Context, f relabel.Fence, end relabel.Ending) error {
-	patch := end.Patch
-	if patch == nil {
-		patch = []byte{} // null is for a rollout that has not ended
-	}
 	st := step{to: relabel.Labelling, tried: "end its rollout",
 		set:  "state = 'labelling', end_reason = $4, patch_bytes = $5, submitted = $6",
 		when: "AND state = 'running' AND trail = attempt",
-		args: []any{end.Reason, len(patch), end.Submitted}}
+		args: []any{end.Reason, len(end.Patch), end.Submitted}}
 	return s.take(ctx, f, st, func(tx pgx.Tx, _ relabel.ID) error {
-		_, err := tx.Exec(ctx, "INSERT INTO patches (trajectory_id, patch) VALUES ($1, $2)", f.TrajectoryID, patch)
+		_, err := tx.Exec(ctx, "INSERT INTO patches (trajectory_id, patch) VALUES ($1, coalesce($2, ''::bytea))", f.TrajectoryID, end.Patch)
 		return err
 	})
 }

@@ -99,7 +99,6 @@ func keyBroken(err error) bool {
 	return errors.As(err, &pg) && (pg.Code == uniqueViolation || pg.Code == foreignKeyViolation)
 }
 
-// classifyServer classifies an error that the server returned.
 func classifyServer(pg *pgconn.PgError, err error) error {
 	if e, ok := meanings[pg.ConstraintName]; ok {
 		return e.Because(err)

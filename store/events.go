@@ -35,8 +35,8 @@ func (s *Store) PublishEvents(ctx context.Context) (last int64, err error) {
 // publishSome numbers the next batch. It takes the lock first, so that the next statement sees
 // all numbers of earlier batches.
 func publishSome(ctx context.Context, tx pgx.Tx) (given int64, err error) {
-	var last int64
-	if err := tx.QueryRow(ctx, "SELECT last FROM event_numbers FOR UPDATE").Scan(&last); err != nil {
+	last, err := readValue[int64](ctx, tx, "SELECT last FROM event_numbers FOR UPDATE")
+	if err != nil {
 		return 0, err
 	}
 	tag, err := tx.Exec(ctx, `UPDATE events e SET number = $1 + n.row FROM (
@@ -88,4 +88,40 @@ func (s *Store) PurgeEvents(ctx context.Context, keep time.Duration) (purged int
 	}
 	return s.purgeInBatches(ctx, `DELETE FROM events WHERE number IN (SELECT number FROM events
 		WHERE number < $2 ORDER BY number LIMIT $1)`, kept)
+}
+
+// listenLimit bounds the opening of a listening connection.
+const listenLimit = 10 * time.Second
+
+// ListenEvents calls heard when events may have been committed, on its own connection, until
+// ctx ends or the connection is lost; heard must not block. It does not report earlier events:
+// read them after the first call, which means that it listens, and periodically.
+func (s *Store) ListenEvents(ctx context.Context, heard func()) error {
+	opening, cancel := context.WithTimeout(ctx, listenLimit)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(opening, s.pool.Config().ConnConfig.Copy())
+	if err != nil {
+		return classify(err)
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+		defer cancel()
+		_ = conn.Close(closing) // nothing is lost with it
+	}()
+	if _, err := conn.Exec(opening, "LISTEN relabel_events"); err != nil {
+		return classify(err)
+	}
+	// The lock is held while it listens: see announce_events.
+	if _, err := conn.Exec(opening, "SELECT pg_advisory_lock_shared(hashtextextended('listeners of ' || current_schema(), 0))"); err != nil {
+		return classify(err)
+	}
+	for heard(); ; {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return classify(err)
+		}
+		if n.Payload == s.schema {
+			heard()
+		}
+	}
 }

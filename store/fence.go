@@ -16,8 +16,8 @@ const fenced = " id = $1 AND attempt = $2 AND owner = $3 AND lease_until > clock
 // refusal explains a fenced write without effect: CodeLeaseLost if the fence does not hold,
 // else CodeConflict with the attempted step.
 func refusal(ctx context.Context, tx pgx.Tx, f relabel.Fence, tried string) error {
-	var state relabel.TrajectoryState
-	err := tx.QueryRow(ctx, "SELECT state FROM trajectories WHERE"+fenced, f.TrajectoryID, f.Attempt, f.Owner).Scan(&state)
+	state, err := readValue[relabel.TrajectoryState](ctx, tx,
+		"SELECT state FROM trajectories WHERE"+fenced, f.TrajectoryID, f.Attempt, f.Owner)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return relabel.Errorf(relabel.CodeLeaseLost, "the trajectory is no longer this worker's")
@@ -30,20 +30,17 @@ func refusal(ctx context.Context, tx pgx.Tx, f relabel.Fence, tried string) erro
 // holds reports whether the fence holds, which settles a claim after an unclear commit. Data
 // read in its transaction is then valid.
 func holds(ctx context.Context, tx pgx.Tx, f relabel.Fence) (bool, error) {
-	var yes bool
-	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM trajectories WHERE"+fenced+")", f.TrajectoryID, f.Attempt, f.Owner).Scan(&yes)
-	return yes, err
+	return readValue[bool](ctx, tx,
+		"SELECT EXISTS (SELECT 1 FROM trajectories WHERE"+fenced+")", f.TrajectoryID, f.Attempt, f.Owner)
 }
 
 // reached reports whether the fence's attempt has brought the trajectory to state, which
 // settles a step after an unclear commit. outcome is the attempt's, "" while it runs.
 func reached(ctx context.Context, tx pgx.Tx, f relabel.Fence, state relabel.TrajectoryState, outcome string) (bool, error) {
-	var yes bool
-	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM trajectories tr
+	return readValue[bool](ctx, tx, `SELECT EXISTS (SELECT 1 FROM trajectories tr
 		JOIN attempts a ON a.trajectory_id = tr.id AND a.number = tr.attempt
 		WHERE tr.id = $1 AND tr.attempt = $2 AND a.worker = $3 AND tr.state = $4 AND coalesce(a.outcome, '') = $5)`,
-		f.TrajectoryID, f.Attempt, f.Owner, state, outcome).Scan(&yes)
-	return yes, err
+		f.TrajectoryID, f.Attempt, f.Owner, state, outcome)
 }
 
 // step is a transition of a trajectory's state machine by its owner.
@@ -76,8 +73,7 @@ func (s *Store) take(ctx context.Context, f relabel.Fence, st step, also func(tx
 				return err
 			}
 		}
-		var iteration relabel.ID
-		err := tx.QueryRow(ctx, update, args...).Scan(&iteration)
+		iteration, err := readValue[relabel.ID](ctx, tx, update, args...)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return refusal(ctx, tx, f, st.tried)
@@ -97,4 +93,76 @@ func (s *Store) take(ctx context.Context, f relabel.Fence, st step, also func(tx
 		}
 		return also(tx, iteration) // last: it may take the contended lock of the iteration
 	})
+}
+
+// jobFenced is the condition of every write of a relabeling, regrading or label batch, like
+// fenced for a trajectory. The three parts of the fence are $1, $2 and $3.
+const jobFenced = " id = $1 AND claim = $2 AND owner = $3 AND lease_until > clock_timestamp() "
+
+// jobFence is the fence of one of them.
+type jobFence struct {
+	table, name string
+	id          relabel.ID
+	claim       int
+	owner       string
+}
+
+func ofRelabeling(f relabel.RelabelFence) jobFence {
+	return jobFence{"relabelings", "relabeling", f.RelabelingID, f.Claim, f.Owner}
+}
+
+func ofRegrading(f relabel.RegradeFence) jobFence {
+	return jobFence{"regradings", "regrading", f.RegradingID, f.Claim, f.Owner}
+}
+
+func ofBatch(f relabel.BatchFence) jobFence {
+	return jobFence{"label_batches", "batch", f.BatchID, f.Claim, f.Owner}
+}
+
+// args are the fence's arguments and further ones.
+func (f jobFence) args(more ...any) []any { return append([]any{f.id, f.claim, f.owner}, more...) }
+
+func (f jobFence) lost() error {
+	return relabel.Errorf(relabel.CodeLeaseLost, "this worker no longer holds the %s", f.name)
+}
+
+// update makes one fenced change; CodeLeaseLost if the fence does not hold.
+func (f jobFence) update(ctx context.Context, tx pgx.Tx, set string, more ...any) error {
+	return execOrElse(ctx, tx, f.lost, "UPDATE "+f.table+" SET "+set+" WHERE"+jobFenced, f.args(more...)...)
+}
+
+// lock locks the row; CodeLeaseLost if the fence does not hold.
+func (f jobFence) lock(ctx context.Context, tx pgx.Tx) error {
+	return execOrElse(ctx, tx, f.lost, "SELECT FROM "+f.table+" WHERE"+jobFenced+"FOR NO KEY UPDATE", f.args()...)
+}
+
+// changeJob is update in a transaction of its own. After an unclear commit, a job that this
+// claim brought to the state to ("": none) is changed already.
+func (s *Store) changeJob(ctx context.Context, f jobFence, set, to string, more ...any) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
+		err := f.update(ctx, tx, set, more...)
+		if !again || to == "" || relabel.CodeOf(err) != relabel.CodeLeaseLost {
+			return err
+		}
+		return f.reached(ctx, tx, to)
+	})
+}
+
+// reached returns CodeLeaseLost unless this claim brought the job to one of the states.
+func (f jobFence) reached(ctx context.Context, tx pgx.Tx, states ...string) error {
+	yes, err := readValue[bool](ctx, tx,
+		"SELECT EXISTS (SELECT 1 FROM "+f.table+" WHERE id = $1 AND claim = $2 AND state = ANY ($3))",
+		f.id, f.claim, states)
+	if err == nil && !yes {
+		return f.lost()
+	}
+	return err
+}
+
+// noneDue is the error of a claim; CodeNotFound with the message if there was no row.
+func noneDue(err error, message string) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return relabel.Errorf(relabel.CodeNotFound, "%s", message)
+	}
+	return err
 }

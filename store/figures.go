@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -60,7 +62,6 @@ func noFigures() relabel.Figures {
 		Unresolved: map[relabel.VerdictReason]int{}, UnresolvedEnds: map[relabel.EndReason]int{}}
 }
 
-// queueFigures reads the figures of the trajectories.
 func queueFigures(b *pgx.Batch, iterations []relabel.ID, to places) {
 	var id relabel.ID
 	var row progressRow
@@ -97,7 +98,6 @@ func queueFigures(b *pgx.Batch, iterations []relabel.ID, to places) {
 	}, figuresSelect, iterations)
 }
 
-// queueSpent reads the usage of the iterations' calls.
 func queueSpent(b *pgx.Batch, run relabel.ID, to places) {
 	var id relabel.ID
 	var sum relabel.Spent
@@ -108,7 +108,6 @@ func queueSpent(b *pgx.Batch, run relabel.ID, to places) {
 	}, "SELECT sp.iteration_id, "+spentSums+" FROM spend sp WHERE sp.run_id = $1 GROUP BY sp.iteration_id", run)
 }
 
-// queueKappa reads the means of the drawn and the executed κ.
 func queueKappa(b *pgx.Batch, iterations []relabel.ID, to places) {
 	var id relabel.ID
 	var drawn, ran *float64
@@ -122,4 +121,156 @@ func queueKappa(b *pgx.Batch, iterations []relabel.ID, to places) {
 func (s *Store) CountTasks(ctx context.Context, taskset relabel.ID) (open, heldOut int, err error) {
 	err = s.pool.QueryRow(ctx, "SELECT count(*) FILTER (WHERE NOT held_out), count(*) FILTER (WHERE held_out) FROM tasks WHERE taskset_id = $1", taskset).Scan(&open, &heldOut)
 	return open, heldOut, classify(err)
+}
+
+// mostEnded bounds the cached sums: some kilobytes per iteration.
+const mostEnded = 1000
+
+// endedSums caches sums over all trajectories of iterations that have ended. They change only
+// when an iteration is retried, which changes its end, or graded again, which changes
+// regraded_at.
+type endedSums[T any] struct {
+	mu sync.Mutex
+	of map[relabel.ID]endedSum[T]
+}
+
+type endedSum[T any] struct {
+	changed time.Time
+	sum     T
+}
+
+// changedAt is the time of the last change of an ended iteration.
+func changedAt(it relabel.Iteration) time.Time {
+	if it.RegradedAt != nil && it.RegradedAt.After(*it.EndedAt) {
+		return *it.RegradedAt
+	}
+	return *it.EndedAt
+}
+
+// find returns the cached sum of an iteration. All callers share it.
+func (e *endedSums[T]) find(it relabel.Iteration) (sum T, known bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	one, known := e.of[it.ID]
+	if !known || it.EndedAt == nil || !changedAt(it).Equal(one.changed) {
+		return sum, false
+	}
+	return one.sum, true
+}
+
+// keep caches the sum of an iteration, read after the iteration itself. It ignores a running
+// iteration.
+func (e *endedSums[T]) keep(it relabel.Iteration, sum T) {
+	if it.EndedAt == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.of == nil || len(e.of) >= mostEnded {
+		e.of = map[relabel.ID]endedSum[T]{}
+	}
+	e.of[it.ID] = endedSum[T]{changedAt(it), sum}
+}
+
+// progressColumns are the sums of a Progress over trajectories of one state.
+const progressColumns = `state, count(*), sum(turns), sum(teacher_turns), sum(labels_received), sum(labels_pending), sum(labels_missing),
+	count(*) FILTER (WHERE submitted), count(*) FILTER (WHERE resolved), count(resolved), count(*) FILTER (WHERE passed AND NOT submitted)`
+
+type progressRow struct {
+	state relabel.TrajectoryState
+	count int
+	one   relabel.Progress
+}
+
+func (r *progressRow) fields() []any {
+	return []any{&r.state, &r.count, &r.one.Turns, &r.one.TeacherTurns, &r.one.LabelsReceived, &r.one.LabelsPending, &r.one.LabelsMissed,
+		&r.one.Submitted, &r.one.Resolved, &r.one.Verified, &r.one.PassedUnsubmitted}
+}
+
+func (r *progressRow) addTo(sum *relabel.Progress) {
+	if sum.Trajectories == nil {
+		sum.Trajectories = map[relabel.TrajectoryState]int{}
+	}
+	sum.Trajectories[r.state] += r.count
+	sum.Turns += r.one.Turns
+	sum.TeacherTurns += r.one.TeacherTurns
+	sum.LabelsReceived += r.one.LabelsReceived
+	sum.LabelsPending += r.one.LabelsPending
+	sum.LabelsMissed += r.one.LabelsMissed
+	sum.Submitted += r.one.Submitted
+	sum.Resolved += r.one.Resolved
+	sum.Verified += r.one.Verified
+	sum.PassedUnsubmitted += r.one.PassedUnsubmitted
+}
+
+// Overview returns the state of everything. It reads one row per trajectory and attempt, so
+// frequent callers should cache it.
+func (s *Store) Overview(ctx context.Context) (relabel.Overview, error) {
+	o := relabel.Overview{Total: relabel.Progress{Trajectories: map[relabel.TrajectoryState]int{}}, Jobs: map[string]int{}, Runs: []relabel.RunOverview{}}
+	b := &pgx.Batch{}
+	runs := queueRuns(b, &o)
+	queueProgress(b, &o, runs)
+	queueTimes(b, &o, runs)
+	var queue string
+	var waiting int
+	queueEach(b, []any{&queue, &waiting}, func() { o.Jobs[queue] = waiting },
+		"SELECT queue, count(*) FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'scheduled') GROUP BY queue")
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return o, classify(err)
+	}
+	var err error
+	o.Outages, err = s.ListOutages(ctx, nil)
+	return o, err
+}
+
+// queueRuns reads the runs with a running iteration, newest first. Their places in o.Runs are
+// known when the next answers of the batch are read.
+func queueRuns(b *pgx.Batch, o *relabel.Overview) (places map[relabel.ID]int) {
+	places = map[relabel.ID]int{}
+	var run relabel.RunOverview
+	queueEach(b, []any{&run.RunID, &run.Name, &run.Paused}, func() {
+		places[run.RunID] = len(o.Runs)
+		o.Runs = append(o.Runs, run)
+	}, `SELECT id, name, paused IS NOT NULL OR NOT EXISTS (SELECT FROM iterations WHERE run_id = runs.id AND state = 'running' AND paused IS NULL)
+		FROM runs WHERE id IN (SELECT run_id FROM iterations WHERE state = 'running') ORDER BY created_at DESC, id`)
+	return places
+}
+
+// queueProgress sums the progress of everything, and of running iterations by run.
+func queueProgress(b *pgx.Batch, o *relabel.Overview, runs map[relabel.ID]int) {
+	var iterationRun relabel.ID
+	var running bool
+	var row progressRow
+	queueEach(b, append([]any{&iterationRun, &running}, row.fields()...), func() {
+		row.addTo(&o.Total)
+		if at, known := runs[iterationRun]; known && running {
+			row.addTo(&o.Runs[at].Progress)
+		}
+	}, "SELECT it.run_id, it.state = 'running', p.* FROM iterations it JOIN LATERAL (SELECT "+progressColumns+` FROM trajectories
+		WHERE iteration_id = it.id GROUP BY state) p ON true`)
+}
+
+// queueTimes sums the times of everything, and of running iterations by run.
+func queueTimes(b *pgx.Batch, o *relabel.Overview, runs map[relabel.ID]int) {
+	var iterationRun relabel.ID
+	var running bool
+	var one, all relabel.TimeReport
+	byRun := map[relabel.ID]relabel.TimeReport{}
+	b.Queue(`SELECT it.run_id, it.state = 'running', ` + timeSums + timeRows + `JOIN iterations it ON it.id = tr.iteration_id
+		GROUP BY it.id`).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, append([]any{&iterationRun, &running}, timeFields(&one)...), func() error {
+			all = all.Add(one)
+			if running {
+				byRun[iterationRun] = byRun[iterationRun].Add(one)
+			}
+			return nil
+		})
+		o.Ideal, o.Actual, o.Efficiency = all.Ideal, all.Actual, all.Efficiency
+		for run, times := range byRun {
+			if at, known := runs[run]; known {
+				o.Runs[at].Efficiency = times.Efficiency
+			}
+		}
+		return err
+	})
 }

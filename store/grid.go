@@ -71,7 +71,6 @@ func cellFields(c *relabel.GridCell) []any {
 	return []any{&c.Resolved, &c.PassedUnsubmitted, &c.Failed, &c.TimeLimit, &c.Error, &c.Running, &c.Queued, &c.Cancelled, &c.Only}
 }
 
-// fillGrid counts the cells of the grid's rows.
 func fillGrid(ctx context.Context, tx pgx.Tx, g relabel.Grid) error {
 	iterations, tasks := make([]relabel.ID, len(g.Iterations)), make([]relabel.ID, len(g.Rows))
 	column, row := map[relabel.ID]int{}, map[relabel.ID]int{}

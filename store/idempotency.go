@@ -47,19 +47,11 @@ func (s *Store) BeginIdempotent(ctx context.Context, i relabel.Idempotent) (*rel
 // EndIdempotent stores the answer, or frees the key if i.Status is 0. An answered key keeps its
 // answer.
 func (s *Store) EndIdempotent(ctx context.Context, i relabel.Idempotent) error {
-	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		query, args := "DELETE FROM idempotency_keys WHERE key = $1 AND status = 0", []any{i.Key}
-		if i.Status != 0 {
-			answer := i.Answer
-			if answer == nil {
-				answer = []byte{}
-			}
-			query = "UPDATE idempotency_keys SET status = $2, answer = $3 WHERE key = $1 AND status = 0"
-			args = append(args, i.Status, answer)
-		}
-		_, err := tx.Exec(ctx, query, args...)
-		return err
-	})
+	if i.Status == 0 {
+		return s.exec(ctx, "DELETE FROM idempotency_keys WHERE key = $1 AND status = 0", i.Key)
+	}
+	return s.exec(ctx, `UPDATE idempotency_keys SET status = $2, answer = coalesce($3, ''::bytea)
+		WHERE key = $1 AND status = 0`, i.Key, i.Status, i.Answer)
 }
 
 // PurgeIdempotent deletes keys last used longer ago than keep.

@@ -107,7 +107,7 @@ func (s *Store) CancelIteration(ctx context.Context, id relabel.ID) (relabel.Ite
 
 // CancelRun cancels all running iterations of the run or none. It ignores a run without any.
 func (s *Store) CancelRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
-	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
+	return s.changeRun(ctx, id, func(tx pgx.Tx) error {
 		running, err := readColumn[relabel.ID](ctx, tx,
 			"SELECT id FROM iterations WHERE run_id = $1 AND state = 'running' ORDER BY id", id)
 		for _, iteration := range running {
@@ -117,13 +117,6 @@ func (s *Store) CancelRun(ctx context.Context, id relabel.ID) (relabel.Run, erro
 		}
 		return err
 	})
-	if err == nil {
-		err = s.BalanceWakeups(ctx)
-	}
-	if err != nil {
-		return relabel.Run{}, err
-	}
-	return s.FindRun(ctx, id)
 }
 
 // cancelIteration cancels a running iteration and its open trajectories. It locks trajectories

@@ -12,7 +12,6 @@ import (
 	"relabel"
 )
 
-// Bounds of a page.
 const (
 	defaultPage = 50
 	largestPage = 500
@@ -43,7 +42,6 @@ func parseCursor(s string) (cursor, error) {
 	return c, nil
 }
 
-// limitOf returns how many items a page holds.
 func limitOf(p relabel.Page) (int, error) {
 	switch {
 	case p.Limit == 0:

@@ -61,7 +61,6 @@ func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Pol
 	return p, nil
 }
 
-// sameDefinition reports whether two versions have the same definition.
 func sameDefinition(a, b relabel.Policy) bool {
 	a.ID, a.Version, a.CreatedAt = b.ID, b.Version, b.CreatedAt
 	if len(a.Replicas)+len(b.Replicas) == 0 {

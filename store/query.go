@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -16,6 +17,12 @@ type querier interface {
 func readOne[T any](ctx context.Context, q querier, sql string, args ...any) (T, error) {
 	rows, _ := q.Query(ctx, sql, args...)
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
+}
+
+// readValue reads one row of one column.
+func readValue[T any](ctx context.Context, q querier, sql string, args ...any) (value T, err error) {
+	err = q.QueryRow(ctx, sql, args...).Scan(&value)
+	return value, err
 }
 
 // readAll reads all rows by the names of their columns.
@@ -73,4 +80,10 @@ func queueEach(b *pgx.Batch, fields []any, each func(), sql string, args ...any)
 		})
 		return err
 	})
+}
+
+// validUTF8 turns any string into one that a text column can hold. It is for names and details;
+// the output of models and tools is stored byte for byte instead.
+func validUTF8(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\u2400")
 }

@@ -1,12 +1,16 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"relabel"
+	"relabel/chat"
 )
 
 // allTurns exceeds the last turn of any trajectory.
@@ -82,9 +86,9 @@ func lockTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, tried string) (t
 
 // trailIs returns nil if the change of attempt from is already made.
 func trailIs(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int, condition string, value any) error {
-	var done bool
-	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM attempts WHERE trajectory_id = $1 AND number = $2 AND "+condition+")",
-		f.TrajectoryID, from, value).Scan(&done)
+	done, err := readValue[bool](ctx, tx,
+		"SELECT EXISTS (SELECT 1 FROM attempts WHERE trajectory_id = $1 AND number = $2 AND "+condition+")",
+		f.TrajectoryID, from, value)
 	if err == nil && !done {
 		return relabel.Errorf(relabel.CodeConflict, "attempt %d holds no turns that attempt %d could take over", from, f.Attempt)
 	}
@@ -119,4 +123,70 @@ func leaveTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int, detai
 		fault = NULL, faults = 0
 		WHERE id = $1`, f.TrajectoryID)
 	return tx.SendBatch(ctx, b).Close()
+}
+
+// storedBroken is a relabel.BrokenTurn as JSON, with the bytes of its action that
+// relabel.Action omits.
+type storedBroken struct {
+	Executor  relabel.Role   `json:"executor"`
+	Action    relabel.Action `json:"action"`
+	Raw, Said []byte
+}
+
+// encodeBroken encodes a turn whose execution broke the sandbox; nil for nil.
+func encodeBroken(b *relabel.BrokenTurn) ([]byte, error) {
+	if b == nil {
+		return nil, nil
+	}
+	stored, err := json.Marshal(storedBroken{b.Executor, b.Action, b.Action.Raw, b.Action.Said})
+	if err != nil {
+		return nil, fmt.Errorf("store the action that broke its sandbox: %w", err)
+	}
+	return stored, nil
+}
+
+// readBroken returns the turns at which sandboxes broke, in the order of attempts, and the last
+// action that broke one at turn next, if any.
+func readBroken(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, next int) (at []int, pending *relabel.BrokenTurn, err error) {
+	// Breaks before a divergence belong to other turns.
+	rows, err := tx.Query(ctx, `SELECT broke_at, CASE WHEN broke_at = $2 THEN broken END FROM attempts
+		WHERE trajectory_id = $1 AND broke_at IS NOT NULL
+		AND number > coalesce((SELECT max(number) FROM attempts WHERE trajectory_id = $1 AND outcome = 'diverged'), 0)
+		ORDER BY number`, trajectory, next)
+	if err != nil {
+		return nil, nil, err
+	}
+	var t int
+	var last, stored []byte
+	_, err = pgx.ForEachRow(rows, []any{&t, &stored}, func() error {
+		at = append(at, t)
+		if stored != nil {
+			last = bytes.Clone(stored)
+		}
+		return nil
+	})
+	if err != nil || last == nil {
+		return at, nil, err
+	}
+	pending, err = decodeBroken(next, last)
+	return at, pending, err
+}
+
+func countBreaks(ctx context.Context, tx pgx.Tx, trajectory relabel.ID) (n int, err error) {
+	return readValue[int](ctx, tx,
+		"SELECT count(*) FROM attempts WHERE trajectory_id = $1 AND broke_at IS NOT NULL", trajectory)
+}
+
+func decodeBroken(t int, stored []byte) (*relabel.BrokenTurn, error) {
+	var b storedBroken
+	err := json.Unmarshal(stored, &b)
+	if err != nil {
+		return nil, fmt.Errorf("read the action that broke its sandbox: %w", err)
+	}
+	action := b.Action
+	action.Raw, action.Said = b.Raw, b.Said
+	if action.Message, err = chat.DecodeMessage(action.Raw); err != nil {
+		return nil, fmt.Errorf("read the action that broke its sandbox: %w", err)
+	}
+	return &relabel.BrokenTurn{T: t, Executor: b.Executor, Action: action}, nil
 }

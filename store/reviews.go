@@ -12,7 +12,6 @@ import (
 const reviewSelect = `SELECT rv.id, rv.trajectory_id, tr.run_id, ta.instance_id, rv.t, rv.flag, rv.note, rv.author, rv.created_at, rv.edited_at
 	FROM reviews rv JOIN trajectories tr ON tr.id = rv.trajectory_id JOIN tasks ta ON ta.id = tr.task_id`
 
-// flagIs is a condition on reviews rv, with its argument.
 func flagIs(flag string) (condition, arg string) {
 	if flag == relabel.AnyFlag {
 		return "rv.flag <> %s", ""
@@ -36,8 +35,7 @@ func (s *Store) CreateReview(ctx context.Context, r relabel.Review) error {
 
 // hasTurn refuses a turn that a trajectory does not have; t may be nil.
 func hasTurn(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, t *int) error {
-	var turns int
-	err := tx.QueryRow(ctx, "SELECT turns FROM trajectories WHERE id = $1", trajectory).Scan(&turns)
+	turns, err := readValue[int](ctx, tx, "SELECT turns FROM trajectories WHERE id = $1", trajectory)
 	switch {
 	case err != nil:
 		return notFound("trajectory", trajectory, err)

@@ -16,7 +16,7 @@ import (
 // matters. Its cost grows with running iterations, and with held trajectories if there are
 // several runs or a quota.
 //
-// It skips what a down endpoint holds back (outages.go). Queued trajectories with a finished
+// It skips what a down endpoint holds back (health.go). Queued trajectories with a finished
 // rollout have their own index, and so do the others. While only labels are held back, rollouts
 // go first.
 var candidatesSelect = `WITH ` + withDown("$1") + `, able AS MATERIALIZED (
@@ -165,10 +165,10 @@ func (k candidate) oldest(ctx context.Context, tx pgx.Tx) (*relabel.ID, error) {
 
 // oldestOf is oldest with a condition.
 func (k candidate) oldestOf(ctx context.Context, tx pgx.Tx, condition string) (*relabel.ID, error) {
-	var id relabel.ID
-	err := tx.QueryRow(ctx, `SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp() `+condition+`
+	id, err := readValue[relabel.ID](ctx, tx,
+		`SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp() `+condition+`
 		AND ($3::integer IS NULL OR (SELECT count(*) FROM trajectories WHERE run_id = $2 AND owner IS NOT NULL) < $3)
-		ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`, k.iteration, k.run, k.quota).Scan(&id)
+		ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`, k.iteration, k.run, k.quota)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -182,7 +182,7 @@ const pauseValue = `json_build_object('reason', $2::text, 'text', $3::text,
 // PauseRun stops claims of the run's trajectories; workers release theirs after the current
 // turn. A paused run keeps its first pause.
 func (s *Store) PauseRun(ctx context.Context, id relabel.ID, reason relabel.PauseReason, text string) (relabel.Run, error) {
-	return s.changeRun(ctx, id, "UPDATE runs SET paused = coalesce(paused, "+pauseValue+") WHERE id = $1", reason, validUTF8(text))
+	return s.updateRun(ctx, id, "UPDATE runs SET paused = coalesce(paused, "+pauseValue+") WHERE id = $1", reason, validUTF8(text))
 }
 
 // ResumeRun ends a run's pause. Its iterations may have their own pauses. CodeConflict if its
@@ -191,7 +191,7 @@ func (s *Store) ResumeRun(ctx context.Context, id relabel.ID) (relabel.Run, erro
 	if err := s.budgetLeft(ctx, id); err != nil {
 		return relabel.Run{}, err
 	}
-	return s.changeRun(ctx, id, "UPDATE runs SET paused = NULL WHERE id = $1")
+	return s.updateRun(ctx, id, "UPDATE runs SET paused = NULL WHERE id = $1")
 }
 
 // SetScheduling changes the mutable fields of a run. Workers keep trajectories beyond a smaller
@@ -205,7 +205,7 @@ func (s *Store) SetScheduling(ctx context.Context, id relabel.ID, to relabel.Sch
 	if hook != nil && hook.URL == "" {
 		hook = nil
 	}
-	return s.changeRun(ctx, id, `UPDATE runs SET priority = coalesce($2, priority),
+	return s.updateRun(ctx, id, `UPDATE runs SET priority = coalesce($2, priority),
 		quota = CASE WHEN $3::integer IS NULL THEN quota ELSE nullif($3, 0) END,
 		budget_tokens = CASE WHEN $4 THEN nullif($5::bigint, 0) ELSE budget_tokens END,
 		budget_micros = CASE WHEN $4 THEN nullif($6::bigint, 0) ELSE budget_micros END,
@@ -213,10 +213,15 @@ func (s *Store) SetScheduling(ctx context.Context, id relabel.ID, to relabel.Sch
 		to.Priority, to.Quota, to.Budget != nil, budget.Tokens, budget.CostMicros(), to.Webhook != nil, hook)
 }
 
-func (s *Store) changeRun(ctx context.Context, id relabel.ID, sql string, args ...any) (relabel.Run, error) {
-	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
+func (s *Store) updateRun(ctx context.Context, id relabel.ID, sql string, args ...any) (relabel.Run, error) {
+	return s.changeRun(ctx, id, func(tx pgx.Tx) error {
 		return execOrElse(ctx, tx, func() error { return notFound("run", id, pgx.ErrNoRows) }, sql, append([]any{id}, args...)...)
 	})
+}
+
+// changeRun changes a run in a transaction, balances the wake-ups and returns the run.
+func (s *Store) changeRun(ctx context.Context, id relabel.ID, change func(tx pgx.Tx) error) (relabel.Run, error) {
+	err := s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error { return change(tx) })
 	if err == nil {
 		err = s.BalanceWakeups(ctx)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -127,3 +128,43 @@ func (s *Store) Schema() string { return s.schema }
 
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return classify(s.pool.Ping(ctx)) }
+
+// Instance is the id of this database. It labels sandboxes, so that several relabels on one
+// engine never touch each other's.
+func (s *Store) Instance(ctx context.Context) (string, error) {
+	id, err := readValue[relabel.ID](ctx, s.pool, "SELECT id FROM instance")
+	return id.String(), classify(err)
+}
+
+// LiveAttempts returns the current attempt of every trajectory that a worker with a live lease
+// rolls out or grades again. Sandboxes of other attempts are orphaned.
+func (s *Store) LiveAttempts(ctx context.Context) (map[relabel.ID]int, error) {
+	live, err := readMap[relabel.ID, int](ctx, s.pool, `SELECT id, attempt FROM trajectories
+		WHERE state IN ('running', 'labelling', 'verifying') AND lease_until > clock_timestamp()
+		UNION SELECT tr.id, tr.attempt FROM regradings re JOIN trajectories tr ON tr.id = re.trajectory_id
+		WHERE re.state = 'running' AND re.lease_until > clock_timestamp()`)
+	return live, classify(err)
+}
+
+// Clock computes Postgres's time from this machine's clock and their difference. The queue
+// compares the times of scheduled jobs with Postgres's clock.
+type Clock struct{ ahead atomic.Int64 }
+
+// Now returns Postgres's time.
+func (c *Clock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// NowOrNil returns nil, so that Postgres fills in the time.
+func (c *Clock) NowOrNil() *time.Time { return nil }
+
+// Clock is the one that ReadClock sets.
+func (s *Store) Clock() *Clock { return &s.clock }
+
+// ReadClock reads Postgres's time. Call it periodically: clocks drift.
+func (s *Store) ReadClock(ctx context.Context) error {
+	there, err := readValue[time.Time](ctx, s.pool, "SELECT clock_timestamp()")
+	if err != nil {
+		return classify(err)
+	}
+	s.clock.ahead.Store(int64(time.Until(there)))
+	return nil
+}

@@ -53,7 +53,7 @@ func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []
 		_, err = tx.CopyFrom(ctx, pgx.Identifier{"tasks"}, columns, pgx.CopyFromSlice(len(tasks), func(i int) ([]any, error) {
 			t := tasks[i]
 			return []any{ensureID(t.ID), set.ID, t.InstanceID, t.Repo, t.BaseCommit, t.Image, t.Workdir, []byte(t.ProblemStatement),
-				[]byte(t.HintsText), []byte(t.Patch), []byte(t.TestPatch), t.TestCmd, []byte(t.EvalScript), t.LogParser, present(t.FailToPass), present(t.PassToPass), t.HeldOut}, nil
+				[]byte(t.HintsText), []byte(t.Patch), []byte(t.TestPatch), t.TestCmd, []byte(t.EvalScript), t.LogParser, texts(t.FailToPass), texts(t.PassToPass), t.HeldOut}, nil
 		}))
 		return err
 	})
@@ -65,14 +65,6 @@ func ensureID(id relabel.ID) relabel.ID {
 		return relabel.NewID()
 	}
 	return id
-}
-
-// present turns a nil list into an empty one: null means unknown.
-func present(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }
 
 // FindTaskset returns a taskset; CodeNotFound if there is none.
@@ -134,4 +126,40 @@ func (s *Store) FindTasksetByName(ctx context.Context, name string) (relabel.Tas
 func (s *Store) FindTaskByInstance(ctx context.Context, taskset relabel.ID, instance string) (relabel.Task, error) {
 	task, err := readTask(ctx, s.pool, "ta.taskset_id = $1 AND ta.instance_id = $2", taskset, validUTF8(instance))
 	return task, notFound("task", instance, err)
+}
+
+// taskHeads are the tasks of taskset $1 that match the filter, with the counts of their
+// trajectories. The start of the problem is cut by bytes and repaired when it is read.
+const taskHeads = `SELECT ta.id, ta.instance_id, ta.repo, ta.held_out, ta.begins, c.* FROM (
+		SELECT id, instance_id, repo, held_out, substring(problem_statement FROM 1 FOR 1200) AS begins FROM tasks
+		WHERE taskset_id = $1 AND (position(lower($2) IN lower(instance_id)) > 0 OR position(lower($2) IN lower(repo)) > 0) AND ($3::boolean IS NULL OR held_out = $3)
+			AND instance_id > $4 ORDER BY instance_id LIMIT $5) ta
+	LEFT JOIN LATERAL (SELECT ` + cellCounts + ` FROM trajectories tr WHERE tr.task_id = ta.id) c ON true ORDER BY ta.instance_id`
+
+// ListTaskHeads lists a taskset's tasks in the byte order of their instance ids, none if there
+// is no such taskset. CodeInvalid for an invalid page.
+func (s *Store) ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel.TaskFilter, p relabel.Page) ([]relabel.TaskHead, string, error) {
+	after, limit, err := namePage(p)
+	if err != nil {
+		return nil, "", err
+	}
+	rows, _ := s.pool.Query(ctx, taskHeads, taskset, validUTF8(f.Part), f.HeldOut, after, limit+1)
+	heads, err := pgx.CollectRows(rows, scanTaskHead)
+	if err != nil {
+		return nil, "", classify(err)
+	}
+	next := ""
+	if len(heads) > limit {
+		heads = heads[:limit]
+		next = nameCursor(heads[limit-1].InstanceID)
+	}
+	return heads, next, nil
+}
+
+func scanTaskHead(row pgx.CollectableRow) (h relabel.TaskHead, err error) {
+	var begins []byte
+	err = row.Scan(append([]any{&h.ID, &h.InstanceID, &h.Repo, &h.HeldOut, &begins}, cellFields(&h.Outcomes)...)...)
+	text := []rune(validUTF8(string(begins)))
+	h.Begins = string(text[:min(len(text), 300)])
+	return h, err
 }

@@ -11,7 +11,6 @@ import (
 	"relabel/chat"
 )
 
-// Bounds of a search.
 const (
 	searchesAtOnce = 3                // of one process: each keeps a processor and a connection busy
 	searchTime     = 3 * time.Second  // then the page ends
@@ -60,7 +59,6 @@ func (s *Store) SearchTexts(ctx context.Context, f relabel.TrajectoryFilter, sor
 	return page, classify(err)
 }
 
-// textSearch is a running search.
 type textSearch struct {
 	store  *Store
 	pages  *pager
@@ -72,12 +70,10 @@ type textSearch struct {
 	t      int // the turn at hand
 }
 
-// over reports whether a bound is reached.
 func (h *textSearch) over() bool {
 	return len(h.page.Items) >= h.limit || h.page.Bytes >= h.bytes || time.Now().After(h.until)
 }
 
-// run searches the list, page by page.
 func (h *textSearch) run(ctx context.Context, f relabel.TrajectoryFilter) error {
 	err := h.store.read(ctx, func(tx pgx.Tx) (err error) {
 		if h.pages.filter, err = seek(ctx, tx, f); err != nil {
@@ -155,7 +151,6 @@ const textsSelect = `SELECT o.place, coalesce(x.t, 0), x.part, coalesce(x.execut
 		UNION ALL SELECT NULL, 8, NULL, v.output, NULL, 0 FROM (SELECT output FROM verdicts WHERE trajectory_id = tr.id ORDER BY infra = '' DESC, number DESC LIMIT 1) v
 	) x ORDER BY o.place, x.t, x.part, x.policy_id, x.k`
 
-// group searches some trajectories with one query.
 func (h *textSearch) group(ctx context.Context, list []relabel.Trajectory) (looked int, err error) {
 	ids := make([]relabel.ID, len(list))
 	for i, tr := range list {
@@ -192,7 +187,6 @@ var textPlaces = map[int]struct{ part, place string }{
 	partTask: {"", "the task"}, partFailure: {"", "failure"}, partPatch: {"", "patch"}, partOutput: {"", "test output"},
 }
 
-// look searches one text of the current trajectory.
 func (h *textSearch) look(t, part int, executor relabel.Role, text []byte) {
 	h.page.Bytes += int64(len(text))
 	if t == 0 || t != h.t {

@@ -30,11 +30,11 @@ const critical = `SELECT coalesce(greatest(sum(c.link), max(c.ready + c.label)),
 // end.
 func (s *Store) RecordTime(ctx context.Context, f relabel.Fence, spent relabel.TimeSpent) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		var ideal int64
-		if err := tx.QueryRow(ctx, critical, f.TrajectoryID, f.Attempt).Scan(&ideal); err != nil {
+		ideal, err := readValue[int64](ctx, tx, critical, f.TrajectoryID, f.Attempt)
+		if err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO attempt_times (trajectory_id, number, start_ms, slot_ms, replay_ms, endpoint_ms, model_ms,
+		_, err = tx.Exec(ctx, `INSERT INTO attempt_times (trajectory_id, number, start_ms, slot_ms, replay_ms, endpoint_ms, model_ms,
 				sandbox_ms, database_ms, end_ms, labels_ms, verify_ms, engine_ms, ideal_ms)
 			SELECT trajectory_id, number, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15 FROM attempts
 			WHERE trajectory_id = $1 AND number = $2 AND worker = $3 AND outcome IS NULL
@@ -64,7 +64,6 @@ const timeSums = `count(ti.number),
 // lost is the length of an attempt whose worker died without a report.
 const lost = `CASE WHEN ti.number IS NULL AND a.outcome IN ('lost', 'diverged') THEN extract(epoch FROM a.ended_at - a.started_at) * 1000 END`
 
-// timeRows are the rows of timeSums.
 const timeRows = ` FROM trajectories tr JOIN runs ru ON ru.id = tr.run_id
 	JOIN attempts a ON a.trajectory_id = tr.id AND a.outcome IS NOT NULL
 	LEFT JOIN attempt_times ti ON (ti.trajectory_id, ti.number) = (a.trajectory_id, a.number) `

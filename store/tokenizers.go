@@ -95,9 +95,8 @@ func (s *Store) FindTokenizerFiles(ctx context.Context, hash string) (relabel.To
 // ReadTokenizerFile returns 1 to limit bytes of a registered file from a position. CodeNotFound
 // if there is no such file or it ends before.
 func (s *Store) ReadTokenizerFile(ctx context.Context, hash, name string, from int64, limit int) ([]byte, error) {
-	var chunk []byte
-	err := s.pool.QueryRow(ctx, "SELECT substring(content FROM $3 FOR $4) FROM tokenizer_files WHERE hash = $1 AND name = $2 AND octet_length(content) > $3 - 1",
-		hash, name, from+1, limit).Scan(&chunk)
+	chunk, err := readValue[[]byte](ctx, s.pool, "SELECT substring(content FROM $3 FOR $4) FROM tokenizer_files WHERE hash = $1 AND name = $2 AND octet_length(content) > $3 - 1",
+		hash, name, from+1, limit)
 	return chunk, notFound("file "+name+" of the tokenizer with the hash", hash, err)
 }
 

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
+
 	"relabel"
 )
 
@@ -32,8 +34,7 @@ func (s *Store) ListAttempts(ctx context.Context, trajectory relabel.ID) ([]rela
 // FindPatch returns the submission, empty if the rollout produced none; CodeNotFound before the
 // rollout has ended.
 func (s *Store) FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, error) {
-	var patch []byte
-	err := s.pool.QueryRow(ctx, "SELECT p.patch FROM trajectories tr LEFT JOIN patches p ON p.trajectory_id = tr.id WHERE tr.id = $1", trajectory).Scan(&patch)
+	patch, err := readValue[[]byte](ctx, s.pool, "SELECT p.patch FROM trajectories tr LEFT JOIN patches p ON p.trajectory_id = tr.id WHERE tr.id = $1", trajectory)
 	if err == nil && patch == nil {
 		return nil, relabel.Errorf(relabel.CodeNotFound, "the trajectory has no patch: its rollout has not ended")
 	}
@@ -52,4 +53,32 @@ const (
 func (s *Store) FindVerdict(ctx context.Context, trajectory relabel.ID) (relabel.Verdict, error) {
 	return find[relabel.Verdict](ctx, s,
 		"verdict on trajectory", trajectory, verdictSelect+" WHERE v.trajectory_id = $1 ORDER BY v.infra = '' DESC, v.number DESC LIMIT 1", trajectory)
+}
+
+// insertVerdict stores a verdict as the newest of its trajectory. The caller has locked the
+// trajectory, so that numbers are unique.
+func insertVerdict(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, attempt int, v relabel.Verdict) error {
+	_, err := tx.Exec(ctx, `INSERT INTO verdicts (trajectory_id, attempt, number, passed, reason, tests, output, infra, protections, dropped, dropped_count, millis, canaries)
+		SELECT $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, coalesce($6, ''::bytea), $7, $8, $9, $10, $11, $12 FROM verdicts WHERE trajectory_id = $1`,
+		trajectory, attempt, v.Passed, validUTF8(string(v.Reason)), v.Tests, v.Output, validUTF8(v.Infra), v.Protections, keptPaths(v.Dropped), v.DroppedCount, v.Millis, v.Canaries)
+	return err
+}
+
+// keptPaths are the dropped paths to store, valid for Postgres; nil if there are none.
+func keptPaths(dropped []relabel.DroppedPath) []relabel.DroppedPath {
+	if len(dropped) == 0 {
+		return nil
+	}
+	kept := make([]relabel.DroppedPath, 0, min(len(dropped), relabel.MaxDroppedPaths))
+	for _, d := range dropped[:cap(kept)] {
+		kept = append(kept, relabel.DroppedPath{Path: validUTF8(d.Path), Reason: validUTF8(d.Reason)})
+	}
+	return kept
+}
+
+// ListVerdicts lists a trajectory's verdicts without their output, newest first; none if there
+// is no such trajectory.
+func (s *Store) ListVerdicts(ctx context.Context, trajectory relabel.ID) ([]relabel.Verdict, error) {
+	return listAll[relabel.Verdict](ctx, s,
+		verdictHeads+" WHERE v.trajectory_id = $1 ORDER BY v.number DESC", trajectory)
 }

@@ -18,13 +18,16 @@ const bothActions = `
 	LEFT JOIN LATERAL (SELECT * FROM actions a WHERE tu.executor = 'student' AND (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample)
 		= (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample) LIMIT 1) l ON true`
 
+// labelColumns are the columns of an actionRow from actions l.
+const labelColumns = `l.policy_id, l.status, l.reason, l.raw, l.finish_reason, l.refusal, l.parse, l.token_ids, l.logprobs,
+	l.prompt_tokens, l.completion_tokens, l.cached_tokens, l.model, l.fingerprint, l.said, l.read_as, l.not_given, l.millis`
+
 // turnSelect reads turns with both actions. If the teacher executed, the label is the action
 // and is not sent twice. It omits prompt ids, which are as long as all states together.
 const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu.tree, tu.started_at, tu.ended_at, tu.endpoint_ms, tu.sandbox_ms, tu.database_ms,
 	x.policy_id, x.status, x.reason, x.raw, x.finish_reason, x.refusal, x.parse, x.token_ids, x.logprobs,
 	x.prompt_tokens, x.completion_tokens, x.cached_tokens, x.model, x.fingerprint, x.said, x.read_as, x.not_given, x.millis,
-	l.policy_id, l.status, l.reason, l.raw, l.finish_reason, l.refusal, l.parse, l.token_ids, l.logprobs,
-	l.prompt_tokens, l.completion_tokens, l.cached_tokens, l.model, l.fingerprint, l.said, l.read_as, l.not_given, l.millis
+	` + labelColumns + `
 	FROM turns tu` + bothActions + `
 	WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND tu.t >= $3 AND tu.t < $4 ORDER BY tu.t`
 
@@ -40,8 +43,8 @@ func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limi
 	from, limit = min(max(from, 0), farthest), min(limit, farthest)
 	var turns []relabel.Turn
 	err := s.read(ctx, func(tx pgx.Tx) error {
-		var trail int
-		if err := tx.QueryRow(ctx, "SELECT trail FROM trajectories WHERE id = $1", trajectory).Scan(&trail); err != nil {
+		trail, err := readValue[int](ctx, tx, "SELECT trail FROM trajectories WHERE id = $1", trajectory)
+		if err != nil {
 			return notFound("trajectory", trajectory, err)
 		}
 		to, err := turnsWithin(ctx, tx, trajectory, trail, from, from+limit)
@@ -58,14 +61,14 @@ func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limi
 
 // turnsWithin returns the end of a page of turns t with from ≤ t < to.
 func turnsWithin(ctx context.Context, q pgx.Tx, trajectory relabel.ID, attempt, from, to int) (end int, err error) {
-	err = q.QueryRow(ctx, `SELECT coalesce(min(t), $4) FROM (SELECT t, row_number() OVER (ORDER BY t) AS row, sum(bytes) OVER (ORDER BY t) AS total FROM (
+	return readValue[int](ctx, q,
+		`SELECT coalesce(min(t), $4) FROM (SELECT t, row_number() OVER (ORDER BY t) AS row, sum(bytes) OVER (ORDER BY t) AS total FROM (
 		SELECT t, sum(bytes) AS bytes FROM (
 			SELECT t, octet_length(content)::bigint AS bytes FROM observations WHERE trajectory_id = $1 AND attempt = $2 AND t >= $3 AND t < $4
 			UNION ALL
 			SELECT t, coalesce(octet_length(raw), 0)::bigint + coalesce(octet_length(said), 0) + coalesce(pg_column_size(token_ids), 0) + coalesce(pg_column_size(logprobs), 0)
 			FROM actions WHERE trajectory_id = $1 AND attempt = $2 AND t >= $3 AND t < $4) parts GROUP BY t) turns) sums
-		WHERE total > $5 AND row > 1`, trajectory, attempt, from, to, relabel.MostPageBytes).Scan(&end)
-	return end, err
+		WHERE total > $5 AND row > 1`, trajectory, attempt, from, to, relabel.MostPageBytes)
 }
 
 // ListAttemptTurns returns an attempt's turns t with from ≤ t < to as ListTurns does; none
@@ -102,7 +105,6 @@ func (s *Store) FindState(ctx context.Context, trajectory relabel.ID, attempt, t
 	return turns, err
 }
 
-// addPrompts adds the prompt ids of a turn's actions.
 func addPrompts(ctx context.Context, q querier, trajectory relabel.ID, attempt int, turn *relabel.Turn) error {
 	asked, err := readPrompts(ctx, q, trajectory, attempt, turn.Action.PolicyID)
 	if err != nil {
@@ -213,4 +215,68 @@ func scanTurnAnd(row pgx.CollectableRow, more ...any) (relabel.Turn, error) {
 func (s *Store) read(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return classify(pgx.BeginTxFunc(ctx, s.pool, options, fn))
+}
+
+// answerSelect reads the answers of relabelings for the states of an attempt.
+const answerSelect = "SELECT l.t, " + labelColumns + `
+	FROM actions l WHERE l.trajectory_id = $1 AND l.attempt = $2 AND l.t >= $3 AND l.t < $4 AND l.sample = $5
+	AND ($6::uuid IS NULL OR l.policy_id = $6) ORDER BY l.t, l.policy_id`
+
+// answer is a policy's answer for the state of turn t.
+type answer struct {
+	t      int
+	action relabel.Action
+}
+
+// readAnswers reads the answers of relabelings at turns t with from ≤ t < to, of one
+// policy or (nil) of all.
+func readAnswers(ctx context.Context, q querier, trajectory relabel.ID, attempt, from, to int, policy *relabel.ID) ([]answer, error) {
+	rows, _ := q.Query(ctx, answerSelect, trajectory, attempt, from, to, relabelSample, policy)
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a answer, err error) {
+		var r actionRow
+		if err := row.Scan(append([]any{&a.t}, r.fields()...)...); err != nil {
+			return a, err
+		}
+		a.action = *r.action()
+		return a, nil
+	})
+}
+
+// addOthers adds the answers of other teachers to turns, the first of which is from.
+func addOthers(ctx context.Context, q querier, trajectory relabel.ID, attempt, from int, turns []relabel.Turn) error {
+	if len(turns) == 0 {
+		return nil
+	}
+	first := turns[0].T
+	answers, err := readAnswers(ctx, q, trajectory, attempt, max(from, first), first+len(turns), nil)
+	for _, a := range answers {
+		turn := &turns[a.t-first]
+		turn.Others = append(turn.Others, a.action)
+	}
+	return err
+}
+
+// labelWith replaces the labels of turns by one policy's answers: from a relabeling, or
+// executed by the policy itself. A state with neither has no label.
+func labelWith(ctx context.Context, q querier, trajectory relabel.ID, attempt int, policy relabel.ID, turns []relabel.Turn) error {
+	answers, err := readAnswers(ctx, q, trajectory, attempt, 1, allTurns, &policy)
+	if err != nil {
+		return err
+	}
+	at := make(map[int]relabel.Action, len(answers))
+	for _, a := range answers {
+		at[a.t] = a.action
+	}
+	for i := range turns {
+		label, there := at[turns[i].T]
+		switch {
+		case there:
+		case turns[i].Action.PolicyID == policy:
+			label = turns[i].Action
+		default:
+			label = relabel.Action{PolicyID: policy, Status: relabel.Missing, Reason: "the policy was not asked about this state, and did not act in it"}
+		}
+		turns[i].Label = &label
+	}
+	return nil
 }

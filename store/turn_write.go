@@ -25,7 +25,6 @@ const commitInsert = `WITH room AS (UPDATE trajectories SET turns = $4, teacher_
 		label_policy_id, label_sample, agrees, tree, started_at, ended_at, endpoint_ms, sandbox_ms, database_ms)
 	SELECT $1, $2, $4, kind, $12, $13, 0, $14, $15, $16, $17, clock_timestamp() - $18::interval, clock_timestamp(), $19, $20, $21 FROM room`
 
-// committing is a turn to be committed.
 type committing struct {
 	fence       relabel.Fence
 	turn        relabel.Turn
@@ -114,7 +113,6 @@ func decoded(a relabel.Action) relabel.Message {
 	return m
 }
 
-// values are the arguments of commitInsert.
 func (c *committing) values() []any {
 	t, mark, status := c.turn, "s", relabel.ActionStatus("")
 	if t.Executor == relabel.Teacher {
@@ -172,7 +170,6 @@ func one(yes bool) int {
 	return 0
 }
 
-// prompts returns how the prompts of the two actions are stored.
 func (c *committing) prompts(ctx context.Context, tx pgx.Tx) (action, label promptRow, err error) {
 	action, err = fitPrompt(ctx, tx, c.fence, place{c.turn.T, 0}, c.turn.Action)
 	if err == nil && c.label != nil && c.turn.Executor == relabel.Student {
@@ -181,7 +178,6 @@ func (c *committing) prompts(ctx context.Context, tx pgx.Tx) (action, label prom
 	return action, label, err
 }
 
-// hasPrompts reports whether there are prompt ids to store.
 func (c *committing) hasPrompts() bool {
 	return c.turn.Action.PromptTokenIDs != nil || c.label != nil && c.label.PromptTokenIDs != nil
 }
@@ -200,7 +196,6 @@ func (c *committing) queueRows(b *pgx.Batch, action, label promptRow) {
 	}
 }
 
-// queueAction inserts the action of one policy at a state.
 func queueAction(b *pgx.Batch, f relabel.Fence, at place, a relabel.Action, prompt promptRow) {
 	args := append([]any{f.TrajectoryID, f.Attempt, at.t, a.PolicyID, at.sample}, actionValues(a, prompt)...)
 	b.Queue(`INSERT INTO actions (trajectory_id, attempt, t, policy_id, sample, status, reason, raw, finish_reason, refusal, parse,

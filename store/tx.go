@@ -86,8 +86,7 @@ func execOrElse(ctx context.Context, tx pgx.Tx, otherwise func() error, sql stri
 }
 
 func exists(ctx context.Context, tx pgx.Tx, table string, id relabel.ID) (yes bool, err error) {
-	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM "+table+" WHERE id = $1)", id).Scan(&yes)
-	return yes, err
+	return readValue[bool](ctx, tx, "SELECT EXISTS (SELECT 1 FROM "+table+" WHERE id = $1)", id)
 }
 
 // retryBatch is retryTx with retryUnclear for independent statements, which are sent as one
@@ -137,4 +136,23 @@ func (s *Store) inTx(ctx context.Context, fn func(tx pgx.Tx) error) (unclear boo
 	var pg *pgconn.PgError
 	refused := errors.As(err, &pg) && !shutDown(pg) || errors.Is(err, pgx.ErrTxCommitRollback)
 	return err != nil && !refused, err
+}
+
+// purgeBatch bounds the rows that one transaction purges.
+const purgeBatch = 5_000
+
+// purgeInBatches repeats a statement that deletes at most $1 rows, in a transaction each, until
+// it deletes fewer, and counts the rows. Committed deletions stay when ctx ends.
+func (s *Store) purgeInBatches(ctx context.Context, statement string, args ...any) (purged int64, err error) {
+	for deleted := int64(purgeBatch); deleted == purgeBatch; purged += deleted {
+		err := s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error {
+			tag, err := tx.Exec(ctx, statement, append([]any{purgeBatch}, args...)...)
+			deleted = tag.RowsAffected()
+			return err
+		})
+		if err != nil {
+			return purged, err
+		}
+	}
+	return purged, nil
 }

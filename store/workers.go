@@ -19,14 +19,12 @@ const (
 // SeeWorker records contact with the worker and whether it is draining, and deletes workers
 // without contact for a day.
 func (s *Store) SeeWorker(ctx context.Context, w relabel.Worker) error {
-	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		b := &pgx.Batch{}
+	return s.retryBatch(ctx, func(b *pgx.Batch) {
 		b.Queue(`INSERT INTO workers (name, machine, process, docker_hosts, rollouts, prefetch, version, draining)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 			ON CONFLICT (name) DO UPDATE SET draining = excluded.draining, docker_hosts = excluded.docker_hosts, seen_at = clock_timestamp()`,
 			w.Name, w.Machine, w.Process, texts(w.DockerHosts), w.Rollouts, w.Prefetch, w.Version, w.State == relabel.WorkerDraining)
 		b.Queue("DELETE FROM workers WHERE seen_at < clock_timestamp() - $1::interval", forgottenAfter)
-		return tx.SendBatch(ctx, b).Close()
 	})
 }
 
