@@ -2,8 +2,9 @@ package api
 
 import (
 	"encoding/json"
-	"relabel"
 	"time"
+
+	"relabel"
 )
 
 // ActionView is an action with its message.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
-	"relabel/api"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"relabel"
+	"relabel/api"
 )
 
 // auditPath is the path that full access is needed to read.

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"relabel/api"
 	"slices"
 
 	"relabel"
+	"relabel/api"
 )
 
 func (s *site) addExports() {
@@ -18,10 +18,8 @@ func (s *site) addExports() {
 			"A running iteration is refused, except with unfinished, which exports its done trajectories."), s.startExport)
 	add(s, operation(http.MethodGet, "/v1/exports", "exports", "list-exports", "List exports", "Exports, newest first: all, or those of a run."), s.listExports)
 	add(s, operation(http.MethodGet, "/v1/exports/{id}", "exports", "show-export", "Show an export", "One export with its progress, its files and the excluded states."), s.showExport)
-	cancel := operation(http.MethodPost, "/v1/exports/{id}/cancel", "exports", "cancel-export", "Cancel an export",
-		"Cancels an export that is not done and removes its files.")
-	cancel.DefaultStatus = http.StatusOK
-	add(s, cancel, s.cancelExport)
+	add(s, action("/v1/exports/{id}/cancel", "exports", "cancel-export", "Cancel an export",
+		"Cancels an export that is not done and removes its files."), s.cancelExport)
 	add(s, operation(http.MethodDelete, "/v1/exports/{id}", "exports", "delete-export", "Delete an export",
 		"Deletes an export that has ended and its files at the destination. Other files there stay."), s.deleteExport)
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"relabel/api"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
 	"relabel"
+	"relabel/api"
 )
 
 func (s *site) addHealth() {

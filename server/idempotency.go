@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"relabel/api"
 	"strings"
 	"time"
 
 	"relabel"
+	"relabel/api"
 )
 
 // endTime bounds how long an answer's keeping may take after its client is gone.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"relabel/api"
 
 	"relabel"
+	"relabel/api"
 )
 
 // maxTrajectories is how many trajectories one iteration may have. They are drawn and

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"relabel/api"
 	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"relabel"
+	"relabel/api"
 )
 
 // apiConfig describes the whole interface. It disables huma's own pages, which load scripts
@@ -206,6 +206,13 @@ func operation(method, path, tag, id, summary, description string) huma.Operatio
 	if method == http.MethodPost {
 		op.DefaultStatus = http.StatusCreated
 	}
+	return op
+}
+
+// action is an operation that changes something and creates nothing.
+func action(path, tag, id, summary, description string) huma.Operation {
+	op := operation(http.MethodPost, path, tag, id, summary, description)
+	op.DefaultStatus = http.StatusOK
 	return op
 }
 

@@ -3,10 +3,11 @@ package server
 import (
 	"context"
 	"net/http"
-	"relabel/api"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"relabel/api"
 )
 
 func (s *site) addOutcomes() {

@@ -3,11 +3,11 @@ package server
 import (
 	"context"
 	"net/http"
-	"relabel/api"
 
 	"github.com/google/uuid"
 
 	"relabel"
+	"relabel/api"
 )
 
 func (s *site) addPolicies() {

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
-	"relabel/api"
 	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"relabel"
+	"relabel/api"
 )
 
 // The codes that only HTTP has.

@@ -3,24 +3,20 @@ package server
 import (
 	"context"
 	"net/http"
-	"relabel/api"
 
 	"relabel"
+	"relabel/api"
 )
 
 func (s *site) addRegradings() {
-	verify := operation(http.MethodPost, "/v1/runs/{id}/verify", "runs", "verify-run", "Grade a run's submissions again",
+	add(s, action("/v1/runs/{id}/verify", "runs", "verify-run", "Grade a run's submissions again",
 		"Queues the stored submission of each done trajectory whose verdict is older than the verifier's current protections, to be graded again in a fresh container. "+
 			"The new verdict replaces the current one; earlier ones are kept, and the trajectory stays done. An infrastructure error leaves the verdict unchanged. "+
-			"A repeated request does not queue a trajectory twice.")
-	verify.DefaultStatus = http.StatusOK
-	add(s, verify, s.verifyRun)
+			"A repeated request does not queue a trajectory twice."), s.verifyRun)
 	add(s, operation(http.MethodGet, "/v1/runs/{id}/verify", "runs", "show-verify-run", "Show the state of a run's verdicts",
 		"The run's verdicts by version of the verifier's protections, and the progress of grading them again."), s.showVerifyRun)
-	cancel := operation(http.MethodPost, "/v1/runs/{id}/verify/cancel", "runs", "cancel-verify-run", "Cancel grading a run again",
-		"Cancels queued and running regradings. Replaced verdicts stay replaced.")
-	cancel.DefaultStatus = http.StatusOK
-	add(s, cancel, s.cancelVerifyRun)
+	add(s, action("/v1/runs/{id}/verify/cancel", "runs", "cancel-verify-run", "Cancel grading a run again",
+		"Cancels queued and running regradings. Replaced verdicts stay replaced."), s.cancelVerifyRun)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/verdicts", "trajectories", "list-verdicts", "List a trajectory's verdicts",
 		"All verdicts, newest first, without their outputs. The newest one that is not an infrastructure error counts."), s.listVerdicts)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/regradings", "trajectories", "list-regradings", "List a trajectory's regradings",
@@ -78,10 +74,7 @@ func (s *site) listVerdicts(ctx context.Context, in *IDPath) (*of[api.Verdicts],
 		return nil, err
 	}
 	all, err := s.Store.ListVerdicts(ctx, in.ID)
-	if all == nil {
-		all = []relabel.Verdict{}
-	}
-	return one(api.Verdicts{Items: all}, err)
+	return one(api.Verdicts{Items: append([]relabel.Verdict{}, all...)}, err)
 }
 
 func (s *site) listRegradings(ctx context.Context, in *IDPath) (*of[api.Regradings], error) {
@@ -89,8 +82,5 @@ func (s *site) listRegradings(ctx context.Context, in *IDPath) (*of[api.Regradin
 		return nil, err
 	}
 	all, err := s.Store.ListRegradings(ctx, in.ID)
-	if all == nil {
-		all = []relabel.Regrading{}
-	}
-	return one(api.Regradings{Items: all}, err)
+	return one(api.Regradings{Items: append([]relabel.Regrading{}, all...)}, err)
 }

@@ -3,17 +3,15 @@ package server
 import (
 	"context"
 	"net/http"
-	"relabel/api"
 
 	"relabel"
+	"relabel/api"
 )
 
 func (s *site) addRelabelings() {
-	label := operation(http.MethodPost, "/v1/iterations/{id}/label", "runs", "label-iteration", "Begin an iteration's labelling",
+	add(s, action("/v1/iterations/{id}/label", "runs", "label-iteration", "Begin an iteration's labelling",
 		"For a run with deferred labels: starts labelling the trajectories whose rollout has ended now, even while others run. "+
-			"Otherwise labelling starts when the iteration's last rollout ends.")
-	label.DefaultStatus = http.StatusOK
-	add(s, label, s.labelIteration)
+			"Otherwise labelling starts when the iteration's last rollout ends."), s.labelIteration)
 	add(s, operation(http.MethodGet, "/v1/iterations/{id}/batches", "runs", "list-batches", "List an iteration's batches of labels",
 		"The batches sent to the teacher's batch endpoint, in the order of their creation. Only runs with labels=batch have any."), s.listBatches)
 	add(s, operation(http.MethodPost, "/v1/trajectories/{id}/relabel", "trajectories", "relabel-trajectory", "Relabel a trajectory",
@@ -23,16 +21,12 @@ func (s *site) addRelabelings() {
 		"Relabels each done trajectory of the iteration. Failed and cancelled ones are not relabelled, because their states are never exported."), s.relabelIteration)
 	add(s, operation(http.MethodGet, "/v1/iterations/{id}/relabelings", "runs", "show-relabelings", "Show an iteration's relabelings",
 		"Their progress summed by policy, with each teacher's agreement with the first label."), s.relabelProgress)
-	cancelAll := operation(http.MethodPost, "/v1/iterations/{id}/relabelings/cancel", "runs", "cancel-relabelings", "Cancel an iteration's relabelings",
-		"Cancels those that have not ended, of one policy or of all. Received answers stay.")
-	cancelAll.DefaultStatus = http.StatusOK
-	add(s, cancelAll, s.cancelRelabelings)
+	add(s, action("/v1/iterations/{id}/relabelings/cancel", "runs", "cancel-relabelings", "Cancel an iteration's relabelings",
+		"Cancels those that have not ended, of one policy or of all. Received answers stay."), s.cancelRelabelings)
 	add(s, operation(http.MethodGet, "/v1/relabelings", "trajectories", "list-relabelings", "List relabelings", "Matching relabelings, newest first."), s.listRelabelings)
 	add(s, operation(http.MethodGet, "/v1/relabelings/{id}", "trajectories", "show-relabeling", "Show a relabeling", "One relabeling with its progress."), s.showRelabeling)
-	cancel := operation(http.MethodPost, "/v1/relabelings/{id}/cancel", "trajectories", "cancel-relabeling", "Cancel a relabeling",
-		"Cancels it. Received answers stay; a new request resumes it.")
-	cancel.DefaultStatus = http.StatusOK
-	add(s, cancel, s.cancelRelabeling)
+	add(s, action("/v1/relabelings/{id}/cancel", "trajectories", "cancel-relabeling", "Cancel a relabeling",
+		"Cancels it. Received answers stay; a new request resumes it."), s.cancelRelabeling)
 }
 
 func (s *site) labelIteration(ctx context.Context, in *IDPath) (*of[api.IterationView], error) {
@@ -83,10 +77,7 @@ func (s *site) relabelProgress(ctx context.Context, in *IDPath) (*of[api.Relabel
 		return nil, err
 	}
 	all, err := s.Store.RelabelProgress(ctx, in.ID)
-	if all == nil {
-		all = []relabel.RelabelProgress{}
-	}
-	return one(api.Relabelings{Items: all}, err)
+	return one(api.Relabelings{Items: append([]relabel.RelabelProgress{}, all...)}, err)
 }
 
 func (s *site) cancelRelabelings(ctx context.Context, in *struct {

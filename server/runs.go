@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"relabel/api"
 
 	"relabel"
+	"relabel/api"
 )
 
 func (s *site) addRuns() {

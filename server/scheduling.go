@@ -3,9 +3,9 @@ package server
 import (
 	"context"
 	"net/http"
-	"relabel/api"
 
 	"relabel"
+	"relabel/api"
 )
 
 func (s *site) addScheduling() {
@@ -25,9 +25,7 @@ func (s *site) addScheduling() {
 
 // act registers a POST that changes a resource without creating one.
 func act[I, O any](s *site, path, id, summary, description string, do func(context.Context, *I) (*O, error)) {
-	op := operation(http.MethodPost, path, "scheduling", id, summary, description)
-	op.DefaultStatus = http.StatusOK
-	add(s, op, do)
+	add(s, action(path, "scheduling", id, summary, description), do)
 }
 
 func (s *site) setScheduling(ctx context.Context, in *struct {

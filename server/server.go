@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"relabel/api"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/api"
 )
 
 // Config configures the interface. Store, Plan, ParseTasks, DrawHeldOut, PrepareRun and

@@ -3,9 +3,9 @@ package server
 import (
 	"context"
 	"net/http"
-	"relabel/api"
 
 	"relabel"
+	"relabel/api"
 )
 
 func (s *site) addTime() {

@@ -7,12 +7,12 @@ import (
 	"io"
 	"net/http"
 	"path"
-	"relabel/api"
-	"relabel/modelfiles"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"relabel"
+	"relabel/api"
+	"relabel/modelfiles"
 )
 
 func (s *site) addTokenizers() {

@@ -3,10 +3,10 @@ package server
 import (
 	"context"
 	"net/http"
-	"relabel/api"
 	"strconv"
 
 	"relabel"
+	"relabel/api"
 )
 
 func (s *site) addTrajectories() {

@@ -4,18 +4,16 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"relabel/api"
 
 	"relabel"
+	"relabel/api"
 )
 
 func (s *site) addWebhooks() {
 	add(s, operation(http.MethodGet, "/v1/runs/{id}/webhooks", "runs", "list-deliveries", "List a run's webhook deliveries",
 		"Each delivery with its body, its tries and the receiver's last answer, newest first."), s.listDeliveries)
-	op := operation(http.MethodPost, "/v1/runs/{id}/webhooks/{delivery}/redeliver", "runs", "redeliver", "Send a delivery again",
-		"Sends a delivery again, under the same webhook-id, to the run's current webhook, in any state.")
-	op.DefaultStatus = http.StatusOK
-	add(s, op, s.redeliver)
+	add(s, action("/v1/runs/{id}/webhooks/{delivery}/redeliver", "runs", "redeliver", "Send a delivery again",
+		"Sends a delivery again, under the same webhook-id, to the run's current webhook, in any state."), s.redeliver)
 }
 
 // checkAddress refuses what may not be connected to, on a field.

@@ -3,10 +3,10 @@ package web
 import (
 	"fmt"
 	"net/http"
-	"relabel/api"
 	"strings"
 
 	"relabel"
+	"relabel/api"
 )
 
 // againView is how to roll the task out again with the same student and mixture.

@@ -5,9 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
+
 	"relabel"
 	"relabel/api"
-	"strings"
 )
 
 // StartExport queues a data set.

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/url"
+
 	"relabel"
 	"relabel/api"
 )

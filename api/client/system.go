@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
 	"relabel"
 	"relabel/api"
 )

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
 	"relabel"
 	"relabel/modelfiles"
 )

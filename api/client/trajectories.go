@@ -3,9 +3,10 @@ package client
 import (
 	"context"
 	"net/url"
+	"strconv"
+
 	"relabel"
 	"relabel/api"
-	"strconv"
 )
 
 // Trajectories lists the trajectories that fit a filter, which takes the parameters of GET /v1/trajectories.

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"relabel/cli"
 	"slices"
 	"testing"
+
+	"relabel/cli"
 )
 
 // TestTheEnvironmentMeansTheSameForEveryCommand compares what serve reads with what a

@@ -1,9 +1,10 @@
 package verify
 
 import (
-	"relabel"
 	"strings"
 	"testing"
+
+	"relabel"
 )
 
 func TestSettingsThatTheGoldPatchChangesSteerTheRunnerAsItDoes(t *testing.T) {

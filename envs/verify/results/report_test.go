@@ -2,10 +2,11 @@ package results
 
 import (
 	"fmt"
-	"relabel"
 	"runtime"
 	"strings"
 	"testing"
+
+	"relabel"
 )
 
 func TestReportsAreReadElementByElement(t *testing.T) {

@@ -1,8 +1,9 @@
 package testcmd
 
 import (
-	"relabel"
 	"testing"
+
+	"relabel"
 )
 
 func TestDefaultTestCommand(t *testing.T) {

@@ -1,10 +1,10 @@
 package python
 
 import (
-	"relabel"
 	"strings"
 	"testing"
 
+	"relabel"
 	"relabel/envs/verify/canary"
 	"relabel/envs/verify/results"
 	"relabel/envs/verify/testcmd"
