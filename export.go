@@ -93,12 +93,12 @@ type ExportForm struct {
 	Reasoning       ReasoningForm   `json:"reasoning,omitempty" default:"" enum:"template,keep,drop" doc:"How reasoning is exported: the template decides (the default); labels that it renders without their reasoning are excluded (keep); or the template never gets it (drop)."`
 	// ThinkingAlias gives a message's reasoning_content to the template as thinking too, the
 	// name that those of gpt-oss and LFM read. nil: true.
-	ThinkingAlias *bool         `json:"thinking_alias,omitempty" negatable:"" doc:"Whether the template gets a message's reasoning_content as thinking too, the name that those of gpt-oss and LFM read. Absent: true."`
+	ThinkingAlias *bool         `json:"thinking_alias,omitempty" negatable:"" help:"Give the template a message's reasoning_content also as thinking, the name that the templates of gpt-oss and LFM read. Default: on." doc:"Whether the template gets a message's reasoning_content as thinking too, the name that those of gpt-oss and LFM read. Default: true."`
 	Normalisation Normalisation `json:"normalisation,omitempty" default:"" enum:"token,transition" doc:"What each label's weight is spread over: each of its tokens weighs w (the default), or w divided by their number."`
-	Capacity      int           `json:"capacity,omitempty" placeholder:"TOKENS" minimum:"64" maximum:"524288" doc:"Tokens of a bin. Default: 65536."`
-	MaxLength     int           `json:"max_length,omitempty" placeholder:"TOKENS" minimum:"0" maximum:"524288" doc:"Most tokens from the start of a sequence or tree to the end of a label in it. 0: the capacity."`
-	TooLong       TooLong       `json:"too_long,omitempty" default:"" enum:"cut,drop" doc:"What to do with a trunk over max_length: cut it after the last label that fits (the default), or drop all its labels. A leaf over it is dropped. All are counted."`
-	Divide        int           `json:"divide,omitempty" placeholder:"N" minimum:"0" maximum:"4096" doc:"The trainer's data-parallel size: the number of files per view is a multiple of this; their numbers of rows differ by one at most. 0: 1."`
+	Capacity      int           `json:"capacity,omitempty" placeholder:"TOKENS" minimum:"64" maximum:"524288" doc:"Tokens per bin. Default: 65536."`
+	MaxLength     int           `json:"max_length,omitempty" placeholder:"TOKENS" minimum:"0" maximum:"524288" doc:"Maximum tokens from the start of a sequence or tree to the end of a label in it; 0: the capacity."`
+	TooLong       TooLong       `json:"too_long,omitempty" default:"" enum:"cut,drop" help:"What to do with a trunk longer than --max-length: cut it after the last label that fits (the default), or drop all its labels. A longer leaf is always dropped. All are counted." doc:"What to do with a trunk over max_length: cut it after the last label that fits (the default), or drop all its labels. A leaf over it is dropped. All are counted."`
+	Divide        int           `json:"divide,omitempty" placeholder:"N" minimum:"0" maximum:"4096" doc:"The trainer's data-parallel size: the number of files per view is a multiple of this; their numbers of rows differ by one at most. 0 means 1."`
 	PadTree       bool          `json:"pad_tree,omitempty" doc:"Fill rows of the tree view up to the capacity."`
 	Bare          bool          `json:"bare,omitempty" doc:"Write linear with input_ids, attention_mask and labels alone, for loaders that want exactly these."`
 }

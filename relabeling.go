@@ -28,7 +28,7 @@ type Relabeling struct {
 	PolicyID     ID           `json:"policy_id" doc:"The labelling policy."`
 	State        RelabelState `json:"state" doc:"queued, running, done, failed (the policy cannot be called at all) or cancelled."`
 	Failure      string       `json:"failure,omitempty" doc:"Why it failed."`
-	Priority     int          `json:"priority" doc:"The highest is done first."`
+	Priority     int          `json:"priority" doc:"Relabelings with the highest priority run first."`
 	Turns        int          `json:"turns" doc:"States; received, missing and pending add up to it."`
 	Received     int          `json:"received" doc:"Answers received."`
 	Missing      int          `json:"missing" doc:"Answers that the policy did not give."`

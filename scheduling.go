@@ -10,10 +10,10 @@ import (
 type Scheduling struct {
 	// Priority orders runs: trajectories of the highest priority are claimed first. From
 	// -MaxPriority to MaxPriority.
-	Priority int `json:"priority" doc:"The highest is claimed first; runs of one priority share the slots evenly."`
+	Priority int `json:"priority" doc:"Runs with the highest priority are claimed first; runs of equal priority share the slots evenly."`
 	// Quota bounds the run's trajectories that workers hold at a time, and so its sandboxes; 0:
 	// no bound but the slots.
-	Quota  int    `json:"quota" doc:"Maximum number of its trajectories that workers hold at a time; 0: no bound but the slots."`
+	Quota  int    `json:"quota" doc:"Maximum number of its trajectories that workers hold at a time; 0: limited only by the slots."`
 	Paused *Pause `json:"paused,omitempty" doc:"Its pause; absent: not paused."`
 }
 

@@ -40,8 +40,10 @@ func (f Field) Help() string {
 	switch {
 	case f.Above != "":
 		text += fmt.Sprintf(" Above %s, at most %s.", f.Above, cmp.Or(f.Max, "∞"))
-	case f.Min != "" || f.Max != "":
-		text += fmt.Sprintf(" From %s to %s.", cmp.Or(f.Min, "−∞"), cmp.Or(f.Max, "∞"))
+	case f.Min != "" && f.Max == "":
+		text += fmt.Sprintf(" At least %s.", f.Min)
+	case f.Max != "":
+		text += fmt.Sprintf(" From %s to %s.", cmp.Or(f.Min, "−∞"), f.Max)
 	}
 	return text
 }

@@ -4,9 +4,9 @@ import "relabel"
 
 // NewPolicy describes an endpoint.
 type NewPolicy struct {
-	Name       string             `json:"name" arg:"" minLength:"1" maxLength:"100" doc:"Its name: letters, digits, dots, hyphens and underscores."`
+	Name       string             `json:"name" arg:"" minLength:"1" maxLength:"100" doc:"Name of the policy: letters, digits, dots, hyphens and underscores."`
 	BaseURL    string             `json:"base_url" placeholder:"URL" maxLength:"2000" doc:"Address of the endpoint, up to and with /v1; no credentials in it."`
-	Replicas   []string           `json:"replicas,omitempty" name:"replica" placeholder:"URL" maxItems:"64" help:"Further address of the same model; may be repeated. Each trajectory keeps to one address." doc:"Further addresses that serve the same model. Each trajectory keeps to one of them."`
+	Replicas   []string           `json:"replicas,omitempty" name:"replica" placeholder:"URL" maxItems:"64" help:"Another address of the same model; may be repeated. Each trajectory keeps to one address." doc:"Further addresses that serve the same model. Each trajectory keeps to one of them."`
 	Model      string             `json:"model" minLength:"1" maxLength:"500" doc:"The model's name, as the server knows it."`
 	Server     relabel.ServerKind `json:"server,omitempty" name:"server-kind" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" default:"generic" doc:"Kind of server, which determines the optional request fields."`
 	ToolFormat relabel.ToolFormat `json:"tool_format,omitempty" enum:"native,text" default:"native" doc:"How tools and calls are sent: in the fields of the protocol, or as text, for endpoints without tool calling. The canonical action is the same."`

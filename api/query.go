@@ -18,10 +18,10 @@ type PageQuery struct {
 type TrajectoryQuery struct {
 	Run          string                  `query:"run" maxLength:"200" doc:"Id or name of a run: only its trajectories."`
 	Iteration    string                  `query:"iteration" doc:"Id of an iteration, or a number i: only its trajectories; of a number, those of all iterations that have it."`
-	Taskset      string                  `query:"taskset" maxLength:"200" doc:"Id or name of a taskset: only trajectories of runs over it."`
+	Taskset      string                  `query:"taskset" maxLength:"200" doc:"Id or name of a task set: only trajectories of runs over it."`
 	Task         string                  `query:"task" format:"uuid" placeholder:"ID" doc:"Id of a task: only its trajectories."`
-	Instance     string                  `query:"instance" maxLength:"1000" doc:"Only of tasks with this instance id."`
-	InstancePart string                  `query:"instance_part" placeholder:"TEXT" maxLength:"1000" doc:"Only of tasks whose instance id contains this, in any case."`
+	Instance     string                  `query:"instance" maxLength:"1000" doc:"Only trajectories of tasks with this instance id."`
+	InstancePart string                  `query:"instance_part" placeholder:"TEXT" maxLength:"1000" doc:"Only trajectories of tasks whose instance id contains this, in any case."`
 	Text         string                  `query:"q" name:"find" placeholder:"TEXT" maxLength:"1000" doc:"Only with this text, in any case, in the instance id, in the detail of a failure, in an error of the verifier, or in a review's flag, note or author. Texts of turns are not searched."`
 	State        relabel.TrajectoryState `query:"state" enum:"queued,running,labelling,verifying,done,failed,cancelled" default:"" doc:"Only in this state."`
 	EndReason    relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken" default:"" doc:"Only rollouts that ended for this reason."`
@@ -104,6 +104,9 @@ type Number struct {
 func (n *Number) UnmarshalText(text []byte) (err error) {
 	n.Value, err = strconv.ParseFloat(string(text), 64)
 	n.Given = err == nil
+	if err != nil {
+		err = relabel.Errorf(relabel.CodeInvalid, "%q is not a number", text)
+	}
 	return err
 }
 

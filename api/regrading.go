@@ -6,7 +6,7 @@ import "relabel"
 type Regrade struct {
 	Iteration  string      `json:"iteration,omitempty" doc:"Only trajectories of this iteration: its id or its number in the run."`
 	Trajectory *relabel.ID `json:"trajectory,omitempty" placeholder:"ID" doc:"Only this trajectory: its id."`
-	All        bool        `json:"all,omitempty" doc:"Also those whose verdict is of the present protections."`
+	All        bool        `json:"all,omitempty" doc:"Also trajectories whose verdict is already of the current version of the protections."`
 }
 
 // CancelRegrade says which regradings of a run are cancelled.

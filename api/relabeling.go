@@ -5,7 +5,7 @@ import "relabel"
 // NewRelabeling says who is asked.
 type NewRelabeling struct {
 	Policy   string `json:"policy" name:"teacher" placeholder:"POLICY" minLength:"1" maxLength:"200" doc:"The labelling teacher: the policy's id, its name, or name@version."`
-	Priority int    `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is worked off first. Default 0."`
+	Priority int    `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"Relabelings with the highest priority run first. Default 0."`
 }
 
 // Relabelings sums relabelings up.

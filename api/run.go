@@ -4,11 +4,11 @@ import "relabel"
 
 // NewRun describes an experiment.
 type NewRun struct {
-	Name      string                `json:"name" arg:"" minLength:"1" maxLength:"200" doc:"Its name; no other run may have it."`
+	Name      string                `json:"name" arg:"" minLength:"1" maxLength:"200" doc:"Name of the run; it must be unique."`
 	Recipe    relabel.Recipe        `json:"recipe,omitempty" enum:"sft,dagger,aggrevate" default:"dagger" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, or student prefixes of eq. 9."`
 	Scaffold  string                `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with."`
 	Prompts   *NewPrompts           `json:"prompts,omitempty" type:"jsonfile" placeholder:"FILE" help:"JSON file {system, first, tools} with texts that replace those of the scaffold." doc:"Texts that replace those of the scaffold."`
-	Taskset   string                `json:"taskset" minLength:"1" maxLength:"200" doc:"The taskset: its id or its name."`
+	Taskset   string                `json:"taskset" minLength:"1" maxLength:"200" doc:"The task set: its id or its name."`
 	Instances []string              `json:"instances,omitempty" name:"instance" maxItems:"100000" help:"Roll out only this instance; may be repeated. Default: every task that is not held out." doc:"Instance ids to roll out; empty: every task that is not held out."`
 	Teacher   string                `json:"teacher" placeholder:"POLICY" minLength:"1" maxLength:"200" doc:"The teacher policy: its id, its name, or name@version."`
 	Beta      *relabel.BetaSchedule `json:"beta,omitempty" type:"json" placeholder:"JSON" help:"Schedule of βi, for dagger. Default: {\"kind\":\"linear\",\"start\":1,\"step\":0.2,\"floor\":0.6} (paper F.1)." doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 per iteration, at least 0.6 (paper F.1)."`
@@ -46,8 +46,8 @@ type RunView struct {
 
 // SchedulingPatch changes a run's scheduling; absent fields do not change.
 type SchedulingPatch struct {
-	Priority *int             `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"The highest is claimed first; runs of one priority share the slots evenly. Default 0."`
-	Quota    *int             `json:"quota,omitempty" minimum:"0" maximum:"1000000" doc:"Maximum number of its trajectories that workers hold at a time; 0: no bound but the slots."`
+	Priority *int             `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"Runs with the highest priority are claimed first; runs of equal priority share the slots evenly. Default 0."`
+	Quota    *int             `json:"quota,omitempty" minimum:"0" maximum:"1000000" doc:"Maximum number of its trajectories that workers hold at a time; 0: limited only by the slots."`
 	Budget   *relabel.Budget  `json:"budget,omitempty" kong:"-" doc:"Replaces the current one. A run that its budget has paused continues after a resume."`
 	Webhook  *relabel.Webhook `json:"webhook,omitempty" kong:"-" doc:"Replaces the current one; with an empty url the default webhook applies, if there is one."`
 }

@@ -22,11 +22,11 @@ type DemoCommand struct {
 	TaskFile     string `name:"tasks" required:"" type:"existingfile" placeholder:"FILE" help:"Tasks to roll out, as JSONL; make demo builds them."`
 	HeldOut      string `default:"pypi__parse-1.20.2" help:"Instance that is held out for evaluation, if the file has it."`
 	Teacher      string `placeholder:"URL" help:"Chat-completions endpoint of a real teacher, including /v1. Default: a scripted one that knows the gold patches."`
-	TeacherModel string `help:"Its model name."`
+	TeacherModel string `placeholder:"MODEL" help:"Model name of the teacher."`
 	Student      string `placeholder:"URL" help:"Endpoint of a real student. Default: a scripted one."`
-	StudentModel string `help:"Its model name."`
-	TeacherKey   string `name:"teacher-secret" help:"Name of the teacher's secret (RELABEL_SECRET_<NAME> in the environment)."`
-	StudentKey   string `name:"student-secret" help:"Name of the student's secret."`
+	StudentModel string `placeholder:"MODEL" help:"Model name of the student."`
+	TeacherKey   string `name:"teacher-secret" placeholder:"NAME" help:"Name of the teacher's secret (RELABEL_SECRET_<NAME> in the environment)."`
+	StudentKey   string `name:"student-secret" placeholder:"NAME" help:"Name of the student's secret."`
 	Scripted     string `name:"scripted-listen" default:"127.0.0.1:7789" help:"Address of the scripted policies."`
 	Exit         bool   `help:"End after the export instead of serving the viewer."`
 	Tokenizer    string `type:"existingdir" placeholder:"DIR" help:"Folder with the student's tokenizer, to export token ids too. Default: export messages only."`

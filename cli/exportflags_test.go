@@ -37,8 +37,8 @@ func TestEveryOptionOfAnExportIsAFlag(t *testing.T) {
 }
 
 func TestAWordThatIsNoIdSaysWhereIdsAreFound(t *testing.T) {
-	_, iteration := idOf("iteration", "collect 1", "run show RUN")
-	_, export := idOf("export", "first", "export list")
+	_, iteration := idOf("iteration", "<iteration>", "collect 1", "run show RUN")
+	_, export := idOf("export", "<id>", "first", "export list")
 	for want, err := range map[string]error{"relabel run show RUN": iteration, "relabel export list": export} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not name `%s`", err, want)

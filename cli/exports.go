@@ -129,7 +129,7 @@ type exportFlags struct {
 // withExport opens a session and calls use with the id.
 func (f exportFlags) withExport(ctx context.Context, use func(*Session, relabel.ID) error) error {
 	return f.With(ctx, func(cl *Session) error {
-		id, err := idOf("export", f.ID, "export list")
+		id, err := idOf("export", "<id>", f.ID, "export list")
 		if err != nil {
 			return err
 		}

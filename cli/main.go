@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"relabel"
 )
 
 // Main runs the command of this process's arguments and returns its exit code: 0, 1 for an error,
@@ -25,6 +29,7 @@ func Main(ctx context.Context, commands any, version string, serve ServeLocal, p
 			command = parse.Context.Selected().FullPath()
 		}
 		message := strings.Replace(err.Error(), `,"" but got`, " but got", 1) // the value of an absent flag
+		message = strings.TrimPrefix(message, strings.TrimPrefix(command, "relabel ")+": ")
 		fmt.Fprintf(os.Stderr, "relabel: %s; `%s --help` says more\n", message, command)
 		return 2
 	}
@@ -32,11 +37,62 @@ func Main(ctx context.Context, commands any, version string, serve ServeLocal, p
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "relabel: "+Message(err))
-	if errors.Is(err, context.Canceled) {
+	message := nameFlags(k.Selected(), Message(err))
+	fmt.Fprintln(os.Stderr, "relabel: "+message)
+	switch {
+	case errors.Is(err, context.Canceled):
 		return 130
+	case relabel.CodeOf(err) == relabel.CodeInvalid && (strings.HasPrefix(message, "--") || strings.HasPrefix(message, "<")):
+		return 2
 	}
 	return 1
+}
+
+// leadingField matches the field of a request at the beginning of an error's line.
+var leadingField = regexp.MustCompile(`(?m)^( *)([a-z][a-z0-9_.]*)(\[\d+\])?: `)
+
+// nameFlags replaces the fields of requests in an error by the flags and arguments of the command
+// that set them.
+func nameFlags(command *kong.Node, message string) string {
+	return leadingField.ReplaceAllStringFunc(message, func(line string) string {
+		match := leadingField.FindStringSubmatch(line)
+		parts := strings.Split(match[2], ".")
+		for i := range slices.Backward(parts) {
+			if name := flagOf(command, parts[:i+1]); name != "" {
+				return match[1] + strings.Join(append([]string{name}, parts[i+1:]...), ": ") + ": "
+			}
+		}
+		return line
+	})
+}
+
+// flagOf returns the flag or argument of a command that sets the field with a path, "" if there is none.
+func flagOf(command *kong.Node, path []string) string {
+	last, whole := path[len(path)-1], strings.ReplaceAll(strings.Join(path, "-"), "_", "-")
+	sets := func(v *kong.Value) bool {
+		field, _, _ := strings.Cut(v.Tag.Get("json"), ",")
+		return v.Name == whole || field == last
+	}
+	for _, f := range command.Flags {
+		if sets(f.Value) {
+			return "--" + f.Name
+		}
+	}
+	for _, v := range command.Positional {
+		if sets(v) {
+			return "<" + v.Name + ">"
+		}
+	}
+	return ""
+}
+
+// OnFlag adds the flag to an error about its value.
+func OnFlag(err error, flag string) error {
+	var wrong *relabel.Error
+	if errors.As(err, &wrong) {
+		return wrong.On(flag)
+	}
+	return err
 }
 
 // NewParser returns a parser of commands with the variables in their tags.

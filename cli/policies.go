@@ -13,7 +13,7 @@ import (
 
 // PolicyCommand is `relabel policy`.
 type PolicyCommand struct {
-	Add  PolicyAdd  `cmd:"" help:"Register an endpoint, or a new version of one; old versions stay as they are."`
+	Add  PolicyAdd  `cmd:"" help:"Register an endpoint, or a new version of one; old versions do not change."`
 	List policyList `cmd:"" help:"List policies, all versions, newest first."`
 	Show policyShow `cmd:"" help:"Show a policy: its addresses and limits, and the models that answered for it."`
 }

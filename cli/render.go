@@ -18,7 +18,7 @@ import (
 type RenderCommand struct {
 	Template string `required:"" placeholder:"FILE" help:"A chat template (.jinja), a tokenizer_config.json with its template and special tokens, or a folder that has one."`
 	Date     string `placeholder:"YYYY-MM-DD" help:"Current date for the template. Default: today."`
-	Thinking bool   `name:"thinking-alias" default:"true" negatable:"" help:"Give a message's reasoning under both reasoning_content and thinking, whichever it has."`
+	Thinking bool   `name:"thinking-alias" default:"true" negatable:"" help:"Give a message's reasoning under both reasoning_content and thinking, whichever it has. Default: on."`
 }
 
 // Run reads conversations from standard input, one JSON object per line, and writes an object
@@ -54,7 +54,7 @@ func OpenModel(path string) (*jinja.Model, error) {
 	text, err := modelfiles.ReadFile(path, limit)
 	switch {
 	case err != nil:
-		return nil, relabel.Errorf(relabel.CodeInvalid, "the template cannot be read").Because(err)
+		return nil, relabel.Errorf(relabel.CodeInvalid, "the template cannot be read").On("--template").Because(err)
 	case config:
 		return openFolder(filepath.Dir(path), text)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/google/uuid"
 
 	"relabel"
 	"relabel/api"
@@ -23,6 +24,7 @@ func RequestFlags() kong.Option {
 	return kong.OptionFunc(func(k *kong.Kong) error {
 		budget, webhook := relabel.Budget{}, relabel.Webhook{}
 		return errors.Join(
+			kong.TypeMapper(reflect.TypeFor[*relabel.ID](), kong.MapperFunc(readID)).Apply(k),
 			kong.NamedMapper("json", kong.MapperFunc(readJSONFlag)).Apply(k),
 			kong.NamedMapper("jsonfile", kong.MapperFunc(readJSONFile)).Apply(k),
 			kong.Vars{
@@ -51,12 +53,29 @@ func describeFlag(node kong.Visitable, next kong.Next) error {
 	v.HasDefault, v.Default = false, ""
 	if v.Flag != nil {
 		v.Required = v.Tag.Has("json") && options != "omitempty" && v.Tag.Prefix == ""
-		v.Flag.PlaceHolder = cmp.Or(v.Flag.PlaceHolder, strings.ReplaceAll(v.Enum, ",", "|"), strings.ToUpper(v.Name))
+		v.Flag.PlaceHolder = cmp.Or(v.Flag.PlaceHolder, strings.ReplaceAll(v.Enum, ",", "|"))
+		if v.Tag.Get("minimum")+v.Tag.Get("exclusiveMinimum") != "" {
+			v.Flag.PlaceHolder = cmp.Or(v.Flag.PlaceHolder, "N")
+		}
+		v.Flag.PlaceHolder = cmp.Or(v.Flag.PlaceHolder, strings.ToUpper(v.Name))
 	}
 	if v.Enum != "" {
 		v.Enum += "," // an absent flag
 	}
 	return next(nil)
+}
+
+func readID(ctx *kong.DecodeContext, target reflect.Value) error {
+	var word string
+	if err := ctx.Scan.PopValueInto("id", &word); err != nil {
+		return err
+	}
+	id, err := uuid.Parse(word)
+	if err != nil {
+		return relabel.Errorf(relabel.CodeInvalid, "%q is not an id", word)
+	}
+	target.Set(reflect.ValueOf(&id))
+	return nil
 }
 
 func readJSONFlag(ctx *kong.DecodeContext, target reflect.Value) error {
@@ -86,8 +105,14 @@ func decodeFlag(ctx *kong.DecodeContext, target reflect.Value, read func(string)
 	if _, after := decoder.Token(); err == nil && after != io.EOF {
 		err = errors.New("more than one value")
 	}
-	if err != nil {
-		return relabel.Errorf(relabel.CodeInvalid, "is not a JSON object of this form: %v", err)
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &mistyped) && mistyped.Field == "":
+		return relabel.Errorf(relabel.CodeInvalid, "must be a JSON object, not a %s", mistyped.Value)
+	case errors.As(err, &mistyped):
+		return relabel.Errorf(relabel.CodeInvalid, "%s cannot be a %s", mistyped.Field, mistyped.Value)
+	case err != nil:
+		return relabel.Errorf(relabel.CodeInvalid, "is not a JSON object of this form: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ type ReviewCommand struct {
 // reviewAdd is `relabel review add TRAJECTORY`.
 type reviewAdd struct {
 	ClientFlags
-	Trajectory string `arg:"" help:"Id of the trajectory; see run trajectories."`
+	Trajectory string `arg:"" help:"Id of the trajectory; run trajectories lists it."`
 	api.NewReview
 }
 
@@ -70,7 +70,7 @@ func (c *reviewList) Run(ctx context.Context) error {
 type reviewDelete struct {
 	ClientFlags
 	Trajectory string `arg:"" help:"Id of the trajectory."`
-	Review     string `arg:"" help:"Id of the review; see review list."`
+	Review     string `arg:"" help:"Id of the review; review list shows it."`
 }
 
 // Run removes the review.

@@ -14,8 +14,8 @@ type RunCommand struct {
 	Create       runCreate       `cmd:"" help:"Create a run: recipe, tasks, teacher, schedule, limits."`
 	List         runList         `cmd:"" help:"List runs."`
 	Iterate      runIterate      `cmd:"" help:"Start an iteration with this round's student, and watch it."`
-	Watch        runWatch        `cmd:"" help:"Watch an iteration until it is over, also over a restart of the server."`
-	Show         runShow         `cmd:"" help:"Show a run's iterations with their ids, and its usage."`
+	Watch        runWatch        `cmd:"" help:"Watch an iteration until it ends, even if the server restarts."`
+	Show         runShow         `cmd:"" help:"Show a run's iterations with their ids, and what it has spent."`
 	Trajectories runTrajectories `cmd:"" help:"List the trajectories of a run."`
 	Instances    runInstances    `cmd:"" help:"List the instances that an iteration rolls out, one per line."`
 	Set          runSet          `cmd:"" help:"Change a run's priority, quota, budget or webhook."`
@@ -24,7 +24,7 @@ type RunCommand struct {
 	Cancel       runCancel       `cmd:"" help:"Cancel a run's iterations, or one iteration."`
 	Label        runLabel        `cmd:"" help:"Start labelling now (runs with deferred or batch labels)."`
 	Relabel      runRelabel      `cmd:"" help:"Label every state of done trajectories with another teacher."`
-	Verify       runVerify       `cmd:"" help:"Grade stored submissions again under the verifier's present protections."`
+	Verify       runVerify       `cmd:"" help:"Grade stored submissions again with the verifier's current protections."`
 	Delete       runDelete       `cmd:"" help:"Show what a run contains; with --yes delete it permanently."`
 	Retry        runRetry        `cmd:"" help:"Retry an iteration's failed trajectories."`
 }
@@ -115,7 +115,7 @@ func (c *runShow) Run(ctx context.Context) error {
 // runTrajectories is `relabel run trajectories RUN`.
 type runTrajectories struct {
 	runFlags
-	State relabel.TrajectoryState `enum:",queued,running,labelling,verifying,done,failed,cancelled" default:"" placeholder:"STATE" help:"Only in this state: queued, running, labelling, verifying, done, failed or cancelled."`
+	State relabel.TrajectoryState `enum:"queued,running,labelling,verifying,done,failed,cancelled," default:"" placeholder:"STATE" help:"Only in this state: queued, running, labelling, verifying, done, failed or cancelled."`
 }
 
 // Run prints the trajectories.

@@ -159,7 +159,7 @@ type iterationFlags struct {
 // withIteration opens a session and calls use with the id.
 func (f iterationFlags) withIteration(ctx context.Context, use func(*Session, relabel.ID) error) error {
 	return f.With(ctx, func(cl *Session) error {
-		id, err := idOf("iteration", f.Iteration, "run show RUN")
+		id, err := idOf("iteration", "<iteration>", f.Iteration, "run show RUN")
 		if err != nil {
 			return err
 		}

@@ -60,9 +60,8 @@ type Session struct {
 // Open returns a session of the server at an address, which flag gave.
 func Open(address, token, flag string) (*Session, error) {
 	c, err := client.New(address, token)
-	var wrong *relabel.Error
-	if errors.As(err, &wrong) {
-		return nil, wrong.On(flag)
+	if err != nil {
+		return nil, OnFlag(err, flag)
 	}
 	c.Waiting = func() { fmt.Fprintln(os.Stderr, "The server does not answer; waiting for it.") }
 	return &Session{Client: c, close: func() error { return nil }}, err
@@ -131,11 +130,11 @@ func (s *Session) Alive(ctx context.Context) bool {
 	return err == nil
 }
 
-// idOf reads an id of a kind, which the output of a command shows.
-func idOf(kind, word, command string) (relabel.ID, error) {
+// idOf reads the id of a kind in an argument. The output of a command shows the ids.
+func idOf(kind, argument, word, command string) (relabel.ID, error) {
 	id, err := relabel.ParseID(kind, word)
 	if err != nil {
-		err = relabel.Errorf(relabel.CodeInvalid, "%q is not the id of an %s; `relabel %s` shows the ids", word, kind, command)
+		err = relabel.Errorf(relabel.CodeInvalid, "%q is not the id of an %s; `relabel %s` shows the ids", word, kind, command).On(argument)
 	}
 	return id, err
 }

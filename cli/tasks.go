@@ -21,11 +21,19 @@ import (
 type TasksImport struct {
 	ClientFlags
 	File         string `arg:"" type:"existingfile" help:"JSONL file, one task per line; imported completely or not at all."`
-	Name         string `help:"Name of the task set. Default: the file's name."`
-	Format       string `default:"auto" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" help:"Format of the lines: ${enum}."`
-	HeldOut      string `type:"existingfile" placeholder:"FILE" help:"File with one instance id per line: tasks that are never rolled out for training."`
-	HeldOutCount int    `placeholder:"N" help:"Hold out N tasks instead, drawn with --held-out-seed."`
-	HeldOutSeed  int64  `default:"0" help:"Seed of that draw."`
+	Name         string `placeholder:"NAME" help:"Name of the task set. Default: the file's name."`
+	Format       string `default:"auto" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" help:"Format of the lines: auto, relabel, swebench, swebenchlive, swegym, swerebench or swerebenchv2."`
+	HeldOut      string `xor:"held-out" type:"existingfile" placeholder:"FILE" help:"File with one instance id per line: tasks that are never rolled out for training."`
+	HeldOutCount int    `xor:"held-out" placeholder:"N" help:"Hold out N tasks instead, drawn with --held-out-seed."`
+	HeldOutSeed  *int64 `placeholder:"N" help:"Seed of that draw. Default: 0."`
+}
+
+// Validate refuses a seed without a draw.
+func (c *TasksImport) Validate() error {
+	if c.HeldOutCount < 0 || c.HeldOutSeed != nil && c.HeldOutCount == 0 {
+		return relabel.Errorf(relabel.CodeInvalid, "needs --held-out-count, at least 1").On("--held-out-seed")
+	}
+	return nil
 }
 
 // Run imports the file.
@@ -47,7 +55,7 @@ func (c *TasksImport) Run(ctx context.Context) error {
 	}
 	if c.HeldOutCount > 0 {
 		query.Set("held_out_count", fmt.Sprint(c.HeldOutCount))
-		query.Set("held_out_seed", fmt.Sprint(c.HeldOutSeed))
+		query.Set("held_out_seed", fmt.Sprint(deref(c.HeldOutSeed)))
 	}
 	body, err := readLines(c.File)
 	if err != nil {

@@ -153,7 +153,7 @@ type tokenizerShow struct {
 func (c *tokenizerShow) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
 		one, err := cl.Tokenizer(ctx, c.Tokenizer)
-		if err != nil {
+		if one, err = named(one, err, "tokenizer", c.Tokenizer, "tokenizer list"); err != nil {
 			return err
 		}
 		fmt.Printf("%s  %s@%d, registered %s\n", one.Hash, one.Name, one.Version, cellText(one.CreatedAt))
@@ -172,7 +172,7 @@ type tokenizerDelete struct {
 // Run deletes the name.
 func (c *tokenizerDelete) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
-		if err := cl.DeleteTokenizer(ctx, c.Name); err != nil {
+		if _, err := named(0, cl.DeleteTokenizer(ctx, c.Name), "tokenizer", c.Name, "tokenizer list"); err != nil {
 			return err
 		}
 		fmt.Println("deleted: " + c.Name)

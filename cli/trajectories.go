@@ -13,7 +13,7 @@ import (
 // TrajectoryCommand is `relabel trajectory`.
 type TrajectoryCommand struct {
 	List   trajectoryList   `cmd:"" help:"List trajectories, newest first."`
-	Search trajectorySearch `cmd:"" help:"Look for a text in what trajectories hold: actions, labels, observations, submissions, output of tests."`
+	Search trajectorySearch `cmd:"" help:"Search trajectories for a text: in actions, labels, observations, submissions and the output of tests."`
 }
 
 // trajectoryList is `relabel trajectory list`.

@@ -45,7 +45,7 @@ func onlyThese(tasks []relabel.Task, names []string) ([]relabel.Task, error) {
 	for _, name := range names {
 		t := Find(tasks, func(t relabel.Task) bool { return t.InstanceID == name })
 		if t == nil {
-			return nil, relabel.Errorf(relabel.CodeNotFound, "the file has no instance %q", name).On("--only")
+			return nil, relabel.Errorf(relabel.CodeInvalid, "the file has no instance %q", name).On("--only")
 		}
 		kept = append(kept, *t)
 	}

@@ -26,8 +26,8 @@ type WorkFlags struct {
 // RetentionFlags are the retention times of what a worker purges.
 type RetentionFlags struct {
 	KeepEvents time.Duration `default:"720h" env:"RELABEL_KEEP_EVENTS" help:"How long events are kept."`
-	KeepCalls  time.Duration `default:"0" env:"RELABEL_KEEP_CALLS" help:"How long individual model calls are kept; their usage stays counted. 0: for ever."`
-	KeepAudit  time.Duration `default:"8760h" env:"RELABEL_KEEP_AUDIT" help:"How long the audit log is kept. 0: for ever."`
+	KeepCalls  time.Duration `default:"0" env:"RELABEL_KEEP_CALLS" help:"How long individual model calls are kept; their usage stays counted. 0: forever."`
+	KeepAudit  time.Duration `default:"8760h" env:"RELABEL_KEEP_AUDIT" help:"How long the audit log is kept. 0: forever."`
 }
 
 // SecretFlags name the folder with the keys of model endpoints.

@@ -37,7 +37,7 @@ func TestAnExportsRegisteredTokenizerIsFetchedByItsHash(t *testing.T) {
 	expect(0, "supervised", "show", id, "--row", "0") // from the database itself
 	expect(0, "PASS", "verify", id)
 	expect(1, "neither a folder on this machine nor the id of an export", "verify", "nonsense")
-	expect(1, "is not the id of an export", "cancel", "nonsense")
+	expect(2, "is not the id of an export", "cancel", "nonsense")
 	expect(0, "no server runs here", "show", dir, "--row", "0")
 	expect(0, "no answer from "+nowhere, "show", dir, "--row", "0", "--server", nowhere)
 	expect(0, "requires a valid token", "show", dir, "--row", "0", "--server", locked)
@@ -84,14 +84,15 @@ func TestATokenizerThatIsNowhereSaysWhatWasLookedFor(t *testing.T) {
 	add := []string{"policy", "add", "student", "--base-url", "http://127.0.0.1:9/v1", "--model", "m"}
 	for name, c := range map[string]struct {
 		args []string
+		code int
 		want string
 	}{
-		"of a policy":          {append(add, "--tokenizer", missing), "nor is it on this machine: there is no " + missing},
-		"of an export":         {[]string{"export", "start", run.Name, "--view", "linear", "--tokenizer", missing}, "nor is it on this machine: there is no " + missing},
-		"without a vocabulary": {append(add, "--tokenizer", empty), filepath.Join(empty, "tokenizer.json")},
-		"of one version":       {[]string{"tokenizer", "delete", "nothing@2"}, "nothing@2"},
+		"of a policy":          {append(add, "--tokenizer", missing), 2, "nor is it on this machine: there is no " + missing},
+		"of an export":         {[]string{"export", "start", run.Name, "--view", "linear", "--tokenizer", missing}, 2, "nor is it on this machine: there is no " + missing},
+		"without a vocabulary": {append(add, "--tokenizer", empty), 1, filepath.Join(empty, "tokenizer.json")},
+		"of one version":       {[]string{"tokenizer", "delete", "nothing@2"}, 1, "nothing@2"},
 	} {
-		if said, code := p.command(t, c.args...); code != 1 || !strings.Contains(said, c.want) {
+		if said, code := p.command(t, c.args...); code != c.code || !strings.Contains(said, c.want) {
 			t.Errorf("%s: %d, %q is wanted: %s", name, code, c.want, said)
 		}
 	}

@@ -20,7 +20,7 @@ func TestReviewsAreAddedListedAndDeleted(t *testing.T) {
 	if !strings.Contains(said, review) || !strings.Contains(said, "Ada") || !strings.Contains(said, "the answer is in [31mthe log") || strings.Contains(said, "fine") {
 		t.Errorf("the list says:\n%s", said)
 	}
-	if said, code := p.command(t, "review", "add", id, "--turn", "3", "--flag", "leak"); code != 1 || !strings.Contains(said, "the trajectory has 0 turns") {
+	if said, code := p.command(t, "review", "add", id, "--turn", "3", "--flag", "leak"); code != 2 || !strings.Contains(said, "the trajectory has 0 turns") {
 		t.Errorf("a turn that is not there ends with %d: %s", code, said)
 	}
 	p.must(t, "review", "delete", id, review)

@@ -106,9 +106,12 @@ func TestAWorkerSaysThatNothingServesItsFolder(t *testing.T) {
 func TestAClientSaysWhatIsWrongWithItsServer(t *testing.T) {
 	t.Parallel()
 	other := listenFor(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
-	for server, want := range map[string]string{"127.0.0.1:7788": "--server: ", other: "is not a relabel server"} {
-		if said, code := (place{data: t.TempDir()}).command(t, "run", "list", "--server", server); code != 1 || !strings.Contains(said, want) {
-			t.Errorf("%s ended with %d: %s", server, code, said)
+	for _, c := range []struct {
+		server, want string
+		code         int
+	}{{"127.0.0.1:7788", "--server: ", 2}, {other, "is not a relabel server", 1}} {
+		if said, code := (place{data: t.TempDir()}).command(t, "run", "list", "--server", c.server); code != c.code || !strings.Contains(said, c.want) {
+			t.Errorf("%s ended with %d: %s", c.server, code, said)
 		}
 	}
 }

@@ -196,9 +196,12 @@ func problem(res *http.Response) error {
 		return relabel.Errorf(relabel.CodeInternal, "the server answered %s", res.Status)
 	}
 	lines := []string{p.Detail}
-	if len(p.Errors) > 1 { // of a single one the detail has the text
+	if len(p.Errors) > 1 { // the detail has the text of the first
 		for _, e := range p.Errors {
-			lines = append(lines, strings.TrimPrefix(e.Location+": "+e.Message, ": "))
+			location := strings.TrimPrefix(strings.TrimPrefix(e.Location, "body."), "query.")
+			if line := strings.TrimPrefix(location+": "+e.Message, ": "); line != p.Detail {
+				lines = append(lines, line)
+			}
 		}
 	}
 	return relabel.Errorf(p.Code, "%s", strings.Join(lines, "\n  "))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"relabel"
 	"relabel/cli"
 	"relabel/envs"
 	"relabel/envs/docker"
@@ -17,7 +18,7 @@ func imagesFrom(f cli.DockerFlags, secrets policy.Secrets) (images docker.Images
 	for _, text := range f.RegistryMirrors {
 		m, err := docker.ParseMirror(text)
 		if err != nil {
-			return images, err
+			return images, cli.OnFlag(err, "--registry-mirror")
 		}
 		images.Mirrors = append(images.Mirrors, m)
 	}
@@ -33,6 +34,9 @@ func openFleet(ctx context.Context, f cli.DockerFlags, common docker.Config, log
 		c := common
 		c.Address = address
 		host, err := docker.NewHost(c)
+		if relabel.CodeOf(err) == relabel.CodeInvalid {
+			err = cli.OnFlag(err, "--docker")
+		}
 		if err != nil {
 			return nil, 0, err
 		}

@@ -12,7 +12,7 @@ import (
 
 // workerCommand is `relabel worker`.
 type workerCommand struct {
-	Run  workerRun      `cmd:"" default:"withargs" help:"Roll trajectories out."`
+	Run  workerRun      `cmd:"" default:"withargs" help:"Roll out trajectories."`
 	List cli.WorkerList `cmd:"" help:"List all workers and their trajectories."`
 }
 
