@@ -68,7 +68,7 @@ func policyTable(p relabel.Policy) *table {
 func modelTable(seen []relabel.ModelSeen) *table {
 	t := newTable("ANSWERED AT", "SINCE", "MODEL", "FINGERPRINT", "")
 	for i, m := range seen {
-		note := " "
+		note := ""
 		if i > 0 && seen[i-1].BaseURL == m.BaseURL {
 			note = "changed"
 		}

@@ -17,7 +17,7 @@ import (
 func (b *batch) upload(life context.Context) (id string, err error) {
 	file, err := os.CreateTemp("", "relabel-batch-*.jsonl")
 	if err != nil {
-		return "", relabel.Errorf(relabel.CodeUnavailable, "no disk space left for the batch's file").Because(err)
+		return "", relabel.Errorf(relabel.CodeUnavailable, "cannot create the batch's file").Because(err)
 	}
 	defer func() {
 		_ = file.Close() // it is no longer needed

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -95,5 +96,29 @@ func TestAnIncompleteFileOfAnswersIsUnclear(t *testing.T) {
 	})
 	if relabel.CodeOf(err) != relabel.CodeUnavailable || n != 1 {
 		t.Errorf("%d lines, %v", n, err)
+	}
+}
+
+func TestABatchIsFoundOnALaterPageOfTheList(t *testing.T) {
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Query().Get("after"))
+		if r.URL.Query().Get("after") == "" {
+			fmt.Fprint(w, `{"data": [{"id": "b1", "metadata": {"relabel_batch": "another"}}, {"id": "b2"}], "has_more": true}`)
+			return
+		}
+		fmt.Fprint(w, `{"data": [{"id": "b3", "metadata": {"relabel_batch": "ours"}}], "has_more": false}`)
+	}))
+	defer server.Close()
+	b, err := OpenBatches(aPolicy(func(p *relabel.Policy) { p.BaseURL = server.URL + "/v1" }), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{"ours": "b3", "nobody's": ""} {
+		asked = nil
+		found, err := b.Find(t.Context(), key)
+		if err != nil || !slices.Equal(asked, []string{"", "b2"}) || (found != nil) != (want != "") || found != nil && found.ID != want {
+			t.Errorf("%s: %+v, %v, asked after %q", key, found, err, asked)
+		}
 	}
 }

@@ -266,7 +266,7 @@ func spoolFile(dir string) (*os.File, error) {
 }
 
 func noSpool(err error) error {
-	return relabel.Errorf(relabel.CodeUnavailable, "the server has no disk space for uploads; see its log").Because(err)
+	return relabel.Errorf(relabel.CodeUnavailable, "the server cannot store uploads; see its log").Because(err)
 }
 
 func tooLarge(limit int64) error {

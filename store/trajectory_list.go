@@ -280,7 +280,7 @@ func (p sortCursor) text(sort relabel.TrajectorySort) string {
 func parseSortCursor(field, text string, sort relabel.TrajectorySort, segments []segment) (p sortCursor, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) != 26 || int(b[0]) != slices.Index(relabel.TrajectorySorts, sort) || int(b[1]) >= len(segments) {
-		return p, relabel.Errorf(relabel.CodeInvalid, "this page value belongs to a list with another sort").On(field)
+		return p, relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list with this sort").On(field)
 	}
 	p = sortCursor{segment: int(b[1]), key: binary.BigEndian.Uint64(b[2:])}
 	copy(p.id[:], b[10:])

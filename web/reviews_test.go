@@ -44,7 +44,7 @@ func TestATrajectoryIsFlaggedEditedAndFreedFromItsPage(t *testing.T) {
 	p.Eval("document.querySelector('#operation [name=flag]').value = 'No!'", nil)
 	p.Expect("422")
 	click("#operation button.main")
-	p.Wait("document.querySelector('[role=alert]')?.innerText.includes('a flag has 1 to 60')")
+	p.Wait("document.querySelector('[role=alert]')?.innerText.includes('a flag must have 1 to 60')")
 	p.Eval("document.querySelector('[name=flag]').value = 'leak'", nil)
 	click("button.main")
 	p.Wait("document.querySelector('.review .flag')?.innerText === 'leak' && document.querySelector('.review .meta').innerText.includes('edited')")

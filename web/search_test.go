@@ -141,7 +141,7 @@ func TestWhoSearchesWhileManyDoIsToldSo(t *testing.T) {
 		}()
 	}
 	s.searching(3)
-	contains(t, s.get(429, "/trajectories/search?text=x"), "Too many at once", "3 searches are under way already; try again in some seconds")
+	contains(t, s.get(429, "/trajectories/search?text=x"), "Too many at once", "3 searches are already running; retry in some seconds")
 	s.get(429, "/v1/trajectories/search?text=x")
 	s.get(200, "/trajectories/search") // nothing is asked for
 	s.must(tx.Rollback(t.Context()))

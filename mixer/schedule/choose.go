@@ -29,7 +29,7 @@ func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tas
 		if ask.HeldOut {
 			return nil, relabel.Errorf(relabel.CodeInvalid, "the task set has no held-out task: import it with some (held_out_count), or name instances").On("held_out")
 		}
-		return nil, relabel.Errorf(relabel.CodeInvalid, "this task cannot be rolled out: it does not exist").On("instances")
+		return nil, relabel.Errorf(relabel.CodeInvalid, "the task set has no task for training: all are held out").On("instances")
 	}
 	if ask.Tasks > len(pool) {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "is %d; there are %d tasks to draw from", ask.Tasks, len(pool)).On("tasks")
