@@ -2,24 +2,10 @@ package relabel
 
 import (
 	"fmt"
-	"math"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
-)
-
-// Bounds of a policy's settings. They catch mistakes such as milliseconds given for seconds;
-// no server needs more.
-const (
-	MaxTemperature    = 2.0
-	MaxConcurrency    = 4096
-	MaxTimeoutSeconds = 24 * 3600
-	MaxRetries        = 20
-	MaxReplicas       = 64
-	MaxContextTokens  = 10_000_000
-	MaxPerMinute      = 1_000_000_000 // requests or tokens
-	MaxPrice          = 1_000_000     // per million tokens
 )
 
 var (
@@ -34,10 +20,11 @@ var ServerKinds = []ServerKind{ServerGeneric, ServerOpenAI, ServerVLLM, ServerSG
 // ToolFormats are the formats that a policy may name.
 var ToolFormats = []ToolFormat{ToolsNative, ToolsText}
 
-// Validate returns a CodeInvalid error on the first wrong JSON field of p, or nil. It does not
-// check ids, versions and times, which the store sets.
+// Validate returns a CodeInvalid error on the first wrong JSON field of p, or nil. It checks
+// neither the bounds of numbers and lists (api.CheckPolicy does) nor ids, versions and times,
+// which the store sets.
 func (p Policy) Validate() error {
-	for _, check := range []func(Policy) *Error{checkNames, checkBaseURLs, checkSampling, checkLimits, checkPrice} {
+	for _, check := range []func(Policy) *Error{checkNames, checkBaseURLs, checkOptions} {
 		if err := check(p); err != nil {
 			return err
 		}
@@ -79,9 +66,6 @@ func BaseURLField(i int) string {
 
 // checkBaseURLs checks all addresses and refuses duplicates, which affinity would count twice.
 func checkBaseURLs(p Policy) *Error {
-	if len(p.Replicas) > MaxReplicas {
-		return Errorf(CodeInvalid, "has %d addresses; at most %d are allowed", len(p.Replicas), MaxReplicas).On("replicas")
-	}
 	seen := map[string]bool{}
 	for i, address := range p.BaseURLs() {
 		field := BaseURLField(i)
@@ -115,69 +99,14 @@ func checkBaseURL(address string) *Error {
 	return nil
 }
 
-func checkSampling(p Policy) *Error {
-	s := p.Sampling
+func checkOptions(p Policy) *Error {
 	switch {
-	case math.IsNaN(s.Temperature) || s.Temperature < 0 || s.Temperature > MaxTemperature:
-		return Errorf(CodeInvalid, "%v is not in 0 to %v", s.Temperature, MaxTemperature).On("sampling.temperature")
-	case math.IsNaN(s.TopP) || s.TopP <= 0 || s.TopP > 1:
-		return Errorf(CodeInvalid, "%v is not above 0 and at most 1", s.TopP).On("sampling.top_p")
-	case s.MaxTokens < 0 || s.MaxTokens > MaxContextTokens:
-		return Errorf(CodeInvalid, "%d is not in 0 to %d; 0 leaves it to the server", s.MaxTokens, MaxContextTokens).On("sampling.max_tokens")
-	}
-	return nil
-}
-
-func checkLimits(p Policy) *Error {
-	l := p.Limits
-	switch {
-	case l.Concurrency < 1 || l.Concurrency > MaxConcurrency:
-		return Errorf(CodeInvalid, "%d is not in 1 to %d", l.Concurrency, MaxConcurrency).On("limits.concurrency")
-	case l.TimeoutSeconds < 1 || l.TimeoutSeconds > MaxTimeoutSeconds:
-		return Errorf(CodeInvalid, "%d is not in 1 to %d", l.TimeoutSeconds, MaxTimeoutSeconds).On("limits.timeout_seconds")
-	case l.Retries < 0 || l.Retries > MaxRetries:
-		return Errorf(CodeInvalid, "%d is not in 0 to %d", l.Retries, MaxRetries).On("limits.retries")
-	}
-	for _, c := range []struct {
-		field    string
-		is, most int
-	}{
-		{"requests_per_minute", l.RequestsPerMinute, MaxPerMinute}, {"tokens_per_minute", l.TokensPerMinute, MaxPerMinute},
-		{"patience_seconds", l.PatienceSeconds, MaxTimeoutSeconds}, {"hedge_after_seconds", l.HedgeAfterSeconds, MaxTimeoutSeconds},
-		{"context_tokens", l.ContextTokens, MaxContextTokens},
-	} {
-		if c.is < 0 || c.is > c.most {
-			return Errorf(CodeInvalid, "%d is not in 0 to %d", c.is, c.most).On("limits." + c.field)
-		}
-	}
-	if l.HedgeAfterSeconds > 0 && len(p.Replicas) == 0 {
+	case p.Limits.HedgeAfterSeconds > 0 && len(p.Replicas) == 0:
 		return Errorf(CodeInvalid, "requires replicas: the second request goes to one of them").On("limits.hedge_after_seconds")
-	}
-	return nil
-}
-
-var currency = regexp.MustCompile(`^[A-Z]{3}$`)
-
-func checkPrice(p Policy) *Error {
-	if p.CacheMarkers != CacheMarkersNone && p.CacheMarkers != CacheMarkersAnthropic {
+	case p.CacheMarkers != CacheMarkersNone && p.CacheMarkers != CacheMarkersAnthropic:
 		return Errorf(CodeInvalid, "%q is not %q; omit the field for none", p.CacheMarkers, CacheMarkersAnthropic).On("cache_markers")
-	}
-	if p.Price == nil {
-		return nil
-	}
-	for _, c := range []struct {
-		field string
-		is    float64
-	}{{"input", p.Price.Input}, {"cached", p.Price.Cached}, {"output", p.Price.Output}} {
-		if math.IsNaN(c.is) || c.is < 0 || c.is > MaxPrice {
-			return Errorf(CodeInvalid, "%v is not in 0 to %d", c.is, MaxPrice).On("price." + c.field)
-		}
-	}
-	if math.IsNaN(p.Price.Batch) || p.Price.Batch < 0 || p.Price.Batch > 1 {
-		return Errorf(CodeInvalid, "%v is not in 0 to 1", p.Price.Batch).On("price.batch")
-	}
-	if !currency.MatchString(p.Price.Currency) {
-		return Errorf(CodeInvalid, "not three capital letters, such as USD").On("price.currency")
+	case p.Price != nil && p.Price.Currency == "":
+		return Errorf(CodeInvalid, "is missing").On("price.currency")
 	}
 	return nil
 }

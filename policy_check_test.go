@@ -2,7 +2,6 @@ package relabel
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"testing"
 )
@@ -50,27 +49,10 @@ func TestAnUnsoundPolicyIsRefusedByField(t *testing.T) {
 		{"base_url", func(p *Policy) { p.BaseURL = "http://host/v1?key=sk-canary" }},
 		{"base_url", func(p *Policy) { p.BaseURL = "http://ho st/%zz" }},
 		{"secret", func(p *Policy) { p.Secret = "sk-canary/../x" }},
-		{"sampling.temperature", func(p *Policy) { p.Sampling.Temperature = math.NaN() }},
-		{"sampling.temperature", func(p *Policy) { p.Sampling.Temperature = -0.1 }},
-		{"sampling.temperature", func(p *Policy) { p.Sampling.Temperature = math.Inf(1) }},
-		{"sampling.top_p", func(p *Policy) { p.Sampling.TopP = 0 }},
-		{"sampling.top_p", func(p *Policy) { p.Sampling.TopP = math.NaN() }},
-		{"sampling.top_p", func(p *Policy) { p.Sampling.TopP = 1.01 }},
-		{"sampling.max_tokens", func(p *Policy) { p.Sampling.MaxTokens = -1 }},
-		{"limits.concurrency", func(p *Policy) { p.Limits.Concurrency = 0 }},
-		{"limits.timeout_seconds", func(p *Policy) { p.Limits.TimeoutSeconds = 600_000 }},
-		{"limits.retries", func(p *Policy) { p.Limits.Retries = -1 }},
-		{"limits.requests_per_minute", func(p *Policy) { p.Limits.RequestsPerMinute = -1 }},
-		{"limits.tokens_per_minute", func(p *Policy) { p.Limits.TokensPerMinute = 2_000_000_000 }},
-		{"limits.patience_seconds", func(p *Policy) { p.Limits.PatienceSeconds = 600_000 }},
-		{"limits.hedge_after_seconds", func(p *Policy) { p.Limits.HedgeAfterSeconds = -1 }},
 		{"limits.hedge_after_seconds", func(p *Policy) { p.Limits.HedgeAfterSeconds = 5 }}, // without a replica
 		{"replicas[1]", func(p *Policy) { p.Replicas = []string{"http://a/v1", "http://me:sk-canary@b/v1"} }},
 		{"replicas[0]", func(p *Policy) { p.Replicas = []string{p.BaseURL + "/"} }},
-		{"replicas", func(p *Policy) { p.Replicas = make([]string, 65) }},
-		{"price.output", func(p *Policy) { p.Price = &Price{Output: math.NaN(), Currency: "USD"} }},
-		{"price.input", func(p *Policy) { p.Price = &Price{Input: -1, Currency: "USD"} }},
-		{"price.currency", func(p *Policy) { p.Price = &Price{Input: 1, Currency: "dollars"} }},
+		{"price.currency", func(p *Policy) { p.Price = &Price{Input: 1} }},
 		{"cache_markers", func(p *Policy) { p.CacheMarkers = "all" }},
 	} {
 		p := soundPolicy()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Review is a person's remark on a trajectory or one of its turns: a flag, a note, or both. A
@@ -22,30 +21,19 @@ type Review struct {
 	EditedAt     *time.Time `json:"edited_at,omitempty" doc:"When it was last changed; absent: never."`
 }
 
-// Bounds of a review's texts, in characters.
-const (
-	longestFlag   = 60
-	longestNote   = 10_000
-	longestAuthor = 100
-)
+// longestFlag is the maximum length of a flag, in characters.
+const longestFlag = 60
 
 // AnyFlag stands for every flag in filters.
 const AnyFlag = "*"
 
-// Validate returns a CodeInvalid error on the wrong field of a review that is empty, too long
-// or malformed, or nil.
+// Validate returns a CodeInvalid error if a review is empty or its flag is malformed.
 func (r Review) Validate() error {
 	switch {
 	case r.Flag == "" && strings.TrimSpace(r.Note) == "":
 		return Errorf(CodeInvalid, "a review needs a flag, a note, or both").On("flag")
 	case r.Flag != "" && !IsFlag(r.Flag):
 		return Errorf(CodeInvalid, "a flag must have 1 to %d characters of a-z, 0-9, hyphen, dot and underscore, and begin with a letter or a digit, for example wrong-label", longestFlag).On("flag")
-	case utf8.RuneCountInString(r.Note) > longestNote:
-		return Errorf(CodeInvalid, "a note must have at most %d characters", longestNote).On("note")
-	case utf8.RuneCountInString(r.Author) > longestAuthor:
-		return Errorf(CodeInvalid, "an author's name must have at most %d characters", longestAuthor).On("author")
-	case r.T != nil && *r.T < 1:
-		return Errorf(CodeInvalid, "turns count from 1").On("t")
 	}
 	return nil
 }

@@ -8,20 +8,13 @@ import (
 // Scheduling is the part of a run that can be changed: how its trajectories share the
 // workers' slots with those of other runs.
 type Scheduling struct {
-	// Priority orders runs: trajectories of the highest priority are claimed first. From
-	// -MaxPriority to MaxPriority.
+	// Priority orders runs: trajectories of the highest priority are claimed first.
 	Priority int `json:"priority" doc:"Runs with the highest priority are claimed first; runs of equal priority share the slots evenly."`
 	// Quota bounds the run's trajectories that workers hold at a time, and so its sandboxes; 0:
 	// no bound but the slots.
 	Quota  int    `json:"quota" doc:"Maximum number of its trajectories that workers hold at a time; 0: limited only by the slots."`
 	Paused *Pause `json:"paused,omitempty" doc:"Its pause; absent: not paused."`
 }
-
-// The bounds of a run's scheduling.
-const (
-	MaxPriority = 1000
-	MaxQuota    = 1_000_000
-)
 
 // PauseReason says why a run or an iteration was paused.
 type PauseReason string

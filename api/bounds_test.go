@@ -1,108 +1,135 @@
 package api_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 
 	"relabel"
 	"relabel/api"
-	"relabel/mixer/schedule"
 )
 
-// TestStoredPoliciesHaveTheBoundsOfRequests compares the bounds in tags of requests with those
-// that a policy and a budget check when they are stored.
-func TestStoredPoliciesHaveTheBoundsOfRequests(t *testing.T) {
-	sound := relabel.Policy{Name: "p", BaseURL: "http://h/v1", Model: "m", Server: relabel.ServerGeneric,
-		Sampling: relabel.Sampling{Temperature: 0.7, TopP: 0.9}, Limits: relabel.PolicyLimits{Concurrency: 1, TimeoutSeconds: 1},
-		Price: &relabel.Price{Currency: "USD"}, Replicas: []string{"http://i/v1"}}
-	parts := map[string]struct {
-		request any
-		of      func(*relabel.Policy) any
+func TestAStoredPolicyIsWithinTheBoundsOfItsRequest(t *testing.T) {
+	sound := relabel.Policy{Name: "p", BaseURL: "http://h/v1", Model: "m", Server: relabel.ServerVLLM, Sampling: relabel.PaperSampling.Greedy(), Limits: relabel.DefaultPolicyLimits}
+	if err := api.CheckPolicy(sound); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		field  string
+		change func(*relabel.Policy)
 	}{
-		"sampling": {api.NewSampling{}, func(p *relabel.Policy) any { return &p.Sampling }},
-		"limits":   {api.NewLimits{}, func(p *relabel.Policy) any { return &p.Limits }},
-		"price":    {api.NewPrice{}, func(p *relabel.Policy) any { return p.Price }},
-	}
-	for part, c := range parts {
-		for _, f := range api.Fields(c.request) {
-			sameBounds(t, part+"."+f.Name, f, func(x float64) error {
-				p := sound
-				price := *sound.Price
-				p.Price = &price
-				set(c.of(&p), f.Name, x)
-				return p.Validate()
-			})
+		{"sampling.temperature", func(p *relabel.Policy) { p.Sampling.Temperature = math.NaN() }},
+		{"sampling.temperature", func(p *relabel.Policy) { p.Sampling.Temperature = -0.1 }},
+		{"sampling.temperature", func(p *relabel.Policy) { p.Sampling.Temperature = math.Inf(1) }},
+		{"sampling.top_p", func(p *relabel.Policy) { p.Sampling.TopP = 0 }},
+		{"sampling.top_p", func(p *relabel.Policy) { p.Sampling.TopP = math.NaN() }},
+		{"sampling.top_p", func(p *relabel.Policy) { p.Sampling.TopP = 1.01 }},
+		{"sampling.max_tokens", func(p *relabel.Policy) { p.Sampling.MaxTokens = -1 }},
+		{"limits.concurrency", func(p *relabel.Policy) { p.Limits.Concurrency = 0 }},
+		{"limits.timeout_seconds", func(p *relabel.Policy) { p.Limits.TimeoutSeconds = 600_000 }},
+		{"limits.retries", func(p *relabel.Policy) { p.Limits.Retries = -1 }},
+		{"limits.requests_per_minute", func(p *relabel.Policy) { p.Limits.RequestsPerMinute = -1 }},
+		{"limits.tokens_per_minute", func(p *relabel.Policy) { p.Limits.TokensPerMinute = 2_000_000_000 }},
+		{"limits.patience_seconds", func(p *relabel.Policy) { p.Limits.PatienceSeconds = 600_000 }},
+		{"limits.hedge_after_seconds", func(p *relabel.Policy) { p.Limits.HedgeAfterSeconds = -1 }},
+		{"replicas", func(p *relabel.Policy) { p.Replicas = make([]string, 65) }},
+		{"price.output", func(p *relabel.Policy) { p.Price = &relabel.Price{Output: math.NaN(), Currency: "USD"} }},
+		{"price.input", func(p *relabel.Policy) { p.Price = &relabel.Price{Input: -1, Currency: "USD"} }},
+		{"price.currency", func(p *relabel.Policy) { p.Price = &relabel.Price{Input: 1, Currency: "dollars"} }},
+		{"limits.concurrency", func(p *relabel.Policy) { p.Limits.Concurrency = 4097 }},
+		{"limits.context_tokens", func(p *relabel.Policy) { p.Limits.ContextTokens = 10_000_001 }},
+		{"price.batch", func(p *relabel.Policy) { p.Price = &relabel.Price{Batch: 1.5, Currency: "USD"} }},
+		{"name", func(p *relabel.Policy) { p.Name = "" }},
+	} {
+		p := sound
+		c.change(&p)
+		var known *relabel.Error
+		if err := api.CheckPolicy(p); !errors.As(err, &known) || known.Code != relabel.CodeInvalid || known.Field != c.field {
+			t.Errorf("%s: got %v", c.field, err)
 		}
 	}
-	for _, f := range api.Fields(relabel.Budget{}) {
-		sameBounds(t, "budget."+f.Name, f, func(x float64) error {
-			b := relabel.Budget{}
-			set(&b, f.Name, x)
-			return b.Validate()
-		})
-	}
 }
 
-// TestTheLongestRunIsThatOfASchedule compares the bound of turns with that of schedules.
-func TestTheLongestRunIsThatOfASchedule(t *testing.T) {
-	if f := api.FieldOf(api.NewRunLimits{}, "max_turns"); f.Max != strconv.Itoa(schedule.MaxTurns) {
-		t.Errorf("at most %s turns, and %d in a schedule", f.Max, schedule.MaxTurns)
+// TestTheDocumentedDefaultsApply compares "Default X" in the documentation of a request's fields
+// with the values that absent fields take.
+func TestTheDocumentedDefaultsApply(t *testing.T) {
+	form := relabel.ExportForm{Views: []relabel.View{relabel.ViewPacked}}.WithDefaults()
+	for _, c := range []struct{ request, defaults any }{
+		{api.NewRunLimits{}, relabel.PaperLimits},
+		{api.NewLimits{}, relabel.DefaultPolicyLimits},
+		{api.NewSampling{}, relabel.PaperSampling},
+		{relabel.ExportForm{}, struct{ Capacity int }{form.Capacity}},
+	} {
+		defaults := reflect.ValueOf(c.defaults)
+		for i := range defaults.NumField() {
+			field := defaults.Type().Field(i).Name
+			of, ok := reflect.TypeOf(c.request).FieldByName(field)
+			if !ok {
+				t.Errorf("%T has no field %s", c.request, field)
+				continue
+			}
+			is, doc := fmt.Sprint(defaults.Field(i)), of.Tag.Get("doc")
+			named := strings.Contains(doc, "Default "+is) || strings.Contains(doc, "Default: "+is+".")
+			if unknown := strings.Contains(doc, is+": unknown") || strings.Contains(doc, is+" leaves"); !named && !unknown {
+				t.Errorf("%T.%s has the default %s and is documented as %q", c.request, field, is, doc)
+			}
+		}
 	}
-}
-
-// TestDefaultsOfLimitsAreThePapers compares the documented defaults with those that apply.
-func TestDefaultsOfLimitsAreThePapers(t *testing.T) {
-	paper := reflect.ValueOf(relabel.PaperLimits)
+	help := reflect.TypeFor[api.NewRun]()
+	limits, _ := help.FieldByName("Limits")
 	for _, f := range api.Fields(api.NewRunLimits{}) {
-		value := paper.FieldByIndex(api.FieldOf(relabel.PaperLimits, f.Name).Index).Int()
-		if want := fmt.Sprintf("Default %d.", value); !strings.HasSuffix(f.Doc, want) {
-			t.Errorf("%s: %q, want %q at its end", f.Name, f.Doc, want)
+		is := fmt.Sprintf("%s (%d)", f.Name, reflect.ValueOf(relabel.PaperLimits).FieldByIndex(f.Index).Int())
+		if !strings.Contains(limits.Tag.Get("help"), is) {
+			t.Errorf("--limits does not name %s", is)
 		}
 	}
 }
 
-// sameBounds checks a number at and beyond its bounds with validate, whose errors name the field.
-func sameBounds(t *testing.T, name string, f api.Field, validate func(float64) error) {
-	t.Helper()
-	if f.Min+f.Above+f.Max == "" {
-		return
+// TestConstantsAgreeWithTags compares bounds that the root needs with those in tags, which
+// cannot refer to constants.
+func TestConstantsAgreeWithTags(t *testing.T) {
+	flag := api.FieldOf(api.NewReview{}, "flag").MaxLength
+	if !relabel.IsFlag(strings.Repeat("a", flag)) || relabel.IsFlag(strings.Repeat("a", flag+1)) {
+		t.Errorf("a flag of %d characters", flag)
 	}
-	check := func(x float64, valid bool) {
-		t.Helper()
-		err := validate(x)
-		e, _ := err.(*relabel.Error)
-		if valid != (err == nil) || !valid && e.Field != name {
-			t.Errorf("%s = %v: %v, valid by its tags: %v", name, x, err, valid)
+	for _, query := range []any{api.TrajectoryQuery{}, api.ReviewQuery{}} {
+		of, _ := reflect.TypeOf(query).FieldByName("Flag")
+		if is, want := of.Tag.Get("maxLength"), fmt.Sprint(flag); is != want {
+			t.Errorf("%T: flags of %s characters, not %s", query, is, want)
 		}
 	}
-	step := 1.0
-	if kind := f.Type.String(); strings.HasSuffix(kind, "float64") {
-		step = 1e-6
+	name := api.FieldOf(api.NewPolicy{}, "name").MaxLength
+	p := relabel.Policy{BaseURL: "http://h/v1", Model: "m", Server: relabel.ServerGeneric}
+	if p.Name = strings.Repeat("a", name); p.Validate() != nil {
+		t.Errorf("a name of %d characters is refused", name)
 	}
-	if low, err := strconv.ParseFloat(f.Min, 64); err == nil {
-		check(low, true)
-		check(low-step, false)
+	if p.Name += "a"; p.Validate() == nil {
+		t.Errorf("a name of %d characters is accepted", name+1)
 	}
-	if low, err := strconv.ParseFloat(f.Above, 64); err == nil {
-		check(low, false)
-		check(low+step, true)
+	for _, template := range []api.Field{api.FieldOf(api.NewPolicy{}, "template_text"), api.FieldOf(relabel.ExportForm{}, "template_text")} {
+		if template.MaxLength != relabel.MaxChatTemplate {
+			t.Errorf("a template of %d characters", template.MaxLength)
+		}
 	}
-	if high, err := strconv.ParseFloat(f.Max, 64); err == nil {
-		check(high, true)
-		check(high+math.Max(step, high*1e-9), false)
+	for _, c := range []struct {
+		field api.Field
+		list  any
+	}{
+		{api.FieldOf(api.NewPolicy{}, "server"), relabel.ServerKinds},
+		{api.FieldOf(api.NewPolicy{}, "tool_format"), relabel.ToolFormats},
+		{api.FieldOf(api.NewExport{}, "end_reasons"), relabel.EndReasons},
+	} {
+		var words []string
+		text, err := json.Marshal(c.list)
+		if err == nil {
+			err = json.Unmarshal(text, &words)
+		}
+		if err != nil || !reflect.DeepEqual(words, c.field.Enum) || c.field.List() && c.field.MaxLength != len(words) {
+			t.Errorf("%s: %v in the tag, %v in the list (%v)", c.field.Name, c.field.Enum, words, err)
+		}
 	}
-}
-
-// set sets the field with a JSON name of the struct that at points to.
-func set(at any, name string, x float64) {
-	to := reflect.ValueOf(at).Elem().FieldByIndex(api.FieldOf(at, name).Index)
-	if to.CanInt() {
-		to.SetInt(int64(math.Round(x)))
-		return
-	}
-	to.SetFloat(x)
 }

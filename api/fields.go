@@ -55,9 +55,7 @@ func Fields(v any) []Field {
 	if !is {
 		t = reflect.TypeOf(v)
 	}
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
+	t = pointedTo(t)
 	var fields []Field
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -95,32 +93,50 @@ func FieldOf(v any, name string) Field {
 }
 
 // Validate checks the struct v, and the structs in it, against the bounds of the request type that
-// sets it: those of the fields with the same JSON names. The CodeInvalid error names the first
-// wrong field, below path. Absent fields are not checked; a zero is a value where the request has
-// a pointer.
+// sets it: those of the fields with the same Go names. The CodeInvalid error names the first wrong
+// field, by its JSON name below path. Absent fields are not checked; a zero is a value where the
+// request requires the field or has a pointer.
 func Validate(v, request any, path string) error {
-	return validate(reflect.Indirect(reflect.ValueOf(v)), Fields(request), path)
+	return validate(reflect.Indirect(reflect.ValueOf(v)), pointedTo(reflect.TypeOf(request)), path)
 }
 
-func validate(v reflect.Value, bounds []Field, path string) error {
-	at := map[string][]int{}
-	for _, f := range Fields(v.Type()) {
-		at[f.Name] = f.Index
-	}
-	for _, f := range bounds {
-		value := v.FieldByIndex(at[f.Name])
+func validate(v reflect.Value, request reflect.Type, path string) error {
+	for _, f := range Fields(request) {
+		at := reflect.Indirect(v.FieldByName(request.FieldByIndex(f.Index).Name))
+		if !at.IsValid() {
+			continue
+		}
 		name := strings.TrimPrefix(path+"."+f.Name, ".")
-		if f.Type.Kind() == reflect.Pointer && value.Kind() != reflect.Pointer {
-			pointer := reflect.New(value.Type())
-			pointer.Elem().Set(value)
-			value = pointer
+		var err error
+		switch t := pointedTo(f.Type); {
+		case t.Kind() == reflect.Struct:
+			err = validate(at, t, name)
+		case at.IsZero() && (f.Required || f.Type.Kind() == reflect.Pointer):
+			err = f.checkZero(at, name)
+		default:
+			err = f.Check(at, name)
 		}
-		if f.Required && value.Kind() == reflect.String && value.Len() == 0 {
-			return relabel.Errorf(relabel.CodeInvalid, "is missing").On(name)
-		}
-		if err := f.Check(value, name); err != nil {
+		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func pointedTo(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// checkZero checks a zero that does not mean that the field is absent.
+func (f Field) checkZero(at reflect.Value, name string) error {
+	switch at.Kind() {
+	case reflect.String:
+		return relabel.Errorf(relabel.CodeInvalid, "is missing").On(name)
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		return f.checkNumber(0, name)
 	}
 	return nil
 }
@@ -137,7 +153,7 @@ func (f Field) Check(at reflect.Value, name string) error {
 	}
 	switch at.Kind() {
 	case reflect.Struct:
-		return validate(at, Fields(at.Type()), name)
+		return validate(at, at.Type(), name)
 	case reflect.String:
 		return f.checkText(at.String(), name)
 	case reflect.Int, reflect.Int64:
@@ -163,13 +179,13 @@ func (f Field) checkText(text, name string) error {
 }
 
 func (f Field) checkNumber(n float64, name string) error {
-	if low, err := strconv.ParseFloat(f.Above, 64); err == nil && n <= low {
+	if low, err := strconv.ParseFloat(f.Above, 64); err == nil && !(n > low) {
 		return relabel.Errorf(relabel.CodeInvalid, "is %v: must be above %s", n, f.Above).On(name)
 	}
-	if low, err := strconv.ParseFloat(f.Min, 64); err == nil && n < low {
+	if low, err := strconv.ParseFloat(f.Min, 64); err == nil && !(n >= low) {
 		return relabel.Errorf(relabel.CodeInvalid, "is %v: at least %s", n, f.Min).On(name)
 	}
-	if high, err := strconv.ParseFloat(f.Max, 64); err == nil && n > high {
+	if high, err := strconv.ParseFloat(f.Max, 64); err == nil && !(n <= high) {
 		return relabel.Errorf(relabel.CodeInvalid, "is %v: at most %s", n, f.Max).On(name)
 	}
 	return nil

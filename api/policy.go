@@ -1,6 +1,10 @@
 package api
 
-import "relabel"
+import (
+	"cmp"
+
+	"relabel"
+)
 
 // NewPolicy describes an endpoint.
 type NewPolicy struct {
@@ -18,6 +22,12 @@ type NewPolicy struct {
 	Tokenizer  string             `json:"tokenizer,omitempty" placeholder:"DIR|NAME" help:"The model's tokenizer: its folder on this machine, which is registered, or the name or hash of a registered one." maxLength:"4096" doc:"The model's tokenizer: the name (or name@version) or the hash of a registered one, or a path below --tokenizers of the machines that use it. Exports of tokens take it when this policy is the student; a registered one counts prompts near the context limit. The policy keeps the hash."`
 	Template   string             `json:"chat_template,omitempty" placeholder:"FILE" help:"File with another chat template than the tokenizer's own; its text is sent." maxLength:"4096" doc:"Path of a file with another chat template than the tokenizer's own, below --tokenizers of the same machines."`
 	Text       string             `json:"template_text,omitempty" kong:"-" maxLength:"262144" doc:"Text of another chat template than the tokenizer's own."`
+}
+
+// CheckPolicy returns a CodeInvalid error on the first field of a policy that is wrong or
+// outside the bounds of NewPolicy, or nil.
+func CheckPolicy(p relabel.Policy) error {
+	return cmp.Or(Validate(p, NewPolicy{}, ""), p.Validate())
 }
 
 // NewSampling is how a new policy samples.

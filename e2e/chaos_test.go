@@ -128,7 +128,7 @@ func newChaos(t *testing.T) *chaos {
 	c.bench = &bench{lab: l}
 	c.server, c.api = l.serve(t, "--no-work")
 	c.models = newUnruly(t, l, seed)
-	limits := relabel.PolicyLimits{Concurrency: 16, TimeoutSeconds: 4, Retries: relabel.MaxRetries, PatienceSeconds: 600}
+	limits := relabel.PolicyLimits{Concurrency: 16, TimeoutSeconds: 4, Retries: 20, PatienceSeconds: 600}
 	c.bench.seed(t, relabel.Policy{Name: "teacher", BaseURL: c.models.url, Model: c.models.teacher().Model, Server: relabel.ServerScripted, Limits: limits})
 	student := c.models.student("0.6")
 	student.Server, student.Limits = relabel.ServerScripted, limits

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/api"
 )
 
 // recordLimit is the time limit for recording a call whose own context has ended.
@@ -49,7 +50,7 @@ func (o Options) transport() *http.Transport {
 // check validates p and returns its secret. Errors are CodeInvalid with the wrong field, or
 // CodeSecretMissing.
 func (o Options) check(p relabel.Policy) (secret string, err error) {
-	if err := p.Validate(); err != nil {
+	if err := api.CheckPolicy(p); err != nil {
 		return "", err
 	}
 	return o.Secrets.of(p)

@@ -1,17 +1,12 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 
 	"relabel"
 	"relabel/api"
 )
-
-// maxTrajectories is how many trajectories one iteration may have. They are drawn and
-// stored in one go.
-const maxTrajectories = 100_000
 
 func (s *site) addIterations() {
 	add(s, operation(http.MethodPost, "/v1/runs/{id}/iterations", "runs", "start-iteration", "Start an iteration",
@@ -60,9 +55,6 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSize(ask, len(tasks)); err != nil {
-		return nil, err
-	}
 	number, err := s.nextNumber(ctx, run.ID, ask.Kind)
 	if err != nil {
 		return nil, err
@@ -75,23 +67,6 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 		return nil, err
 	}
 	return s.viewIteration(ctx, plan.Iteration.ID)
-}
-
-// checkSize refuses more trajectories than one iteration may have, before they are drawn.
-func checkSize(ask relabel.NewIteration, tasks int) error {
-	generations := ask.Generations
-	switch {
-	case ask.Again != nil:
-		tasks, generations = len(ask.Again.Instances), cmp.Or(generations, ask.Again.Generations)
-	case len(ask.Instances) > 0:
-		tasks = len(ask.Instances)
-	case ask.Tasks > 0:
-		tasks = min(tasks, ask.Tasks)
-	}
-	if generations = max(generations, 1); tasks*generations > maxTrajectories {
-		return relabel.Errorf(relabel.CodeInvalid, "%d tasks with %d rollouts each are more than %d trajectories", tasks, generations, maxTrajectories).On("generations")
-	}
-	return nil
 }
 
 // nextNumber is i of the run's next iteration of this kind.

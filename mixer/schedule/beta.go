@@ -2,9 +2,11 @@ package schedule
 
 import (
 	"math"
+	"reflect"
 	"strconv"
 
 	"relabel"
+	"relabel/api"
 )
 
 // The kinds of β schedule.
@@ -51,16 +53,12 @@ func round(x float64) float64 { return math.Round(x*1e12) / 1e12 }
 // ValidateBeta checks a β schedule. Errors are CodeInvalid and name the field, such as
 // beta.floor.
 func ValidateBeta(s relabel.BetaSchedule) error {
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"beta.start", s.Start}, {"beta.step", s.Step}, {"beta.decay", s.Decay}, {"beta.floor", s.Floor}} {
-		if err := checkShare(f.name, f.value); err != nil {
-			return err
-		}
+	if err := api.Validate(s, s, "beta"); err != nil {
+		return err
 	}
+	share := api.FieldOf(s, "start")
 	for k, v := range s.Values {
-		if err := checkShare("beta.values["+strconv.Itoa(k)+"]", v); err != nil {
+		if err := share.Check(reflect.ValueOf(v), "beta.values["+strconv.Itoa(k)+"]"); err != nil {
 			return err
 		}
 	}
@@ -69,24 +67,13 @@ func ValidateBeta(s relabel.BetaSchedule) error {
 		if s.Floor > s.Start {
 			return relabel.Errorf(relabel.CodeInvalid, "is above start").On("beta.floor")
 		}
-	case Constant:
 	case List:
 		if len(s.Values) == 0 {
 			return relabel.Errorf(relabel.CodeInvalid, "is empty; a list needs at least one value").On("beta.values")
 		}
-	default:
-		return relabel.Errorf(relabel.CodeInvalid, "is %q; there are linear, exponential, constant and list", s.Kind).On("beta.kind")
 	}
 	if s.Kind == Exponential && s.Decay == 0 {
 		return relabel.Errorf(relabel.CodeInvalid, "is 0; an exponential schedule needs a factor above 0").On("beta.decay")
-	}
-	return nil
-}
-
-// checkShare requires 0 ≤ x ≤ 1, which also refuses NaN.
-func checkShare(field string, x float64) error {
-	if !(x >= 0 && x <= 1) {
-		return relabel.Errorf(relabel.CodeInvalid, "is %v; it must be from 0 to 1", x).On(field)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"relabel"
+	"relabel/api"
 )
 
 // Plan turns a request for iteration number of a run into the iteration with its trajectories drawn:
@@ -51,6 +52,9 @@ func trajectory(run relabel.Run, it relabel.Iteration, task relabel.Task, genera
 
 // iteration resolves the request except for its tasks.
 func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.Iteration, error) {
+	if err := api.Validate(ask, api.NewIteration{}, ""); err != nil {
+		return relabel.Iteration{}, err
+	}
 	it := relabel.Iteration{
 		ID: relabel.NewID(), RunID: run.ID, Number: number, Kind: ask.Kind,
 		StudentID: ask.StudentID, Generations: ask.Generations, State: relabel.IterationRunning,
@@ -62,12 +66,10 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 	switch {
 	case number < 1:
 		return it, relabel.Errorf(relabel.CodeInvalid, "is %d; iterations count from 1", number).On("number")
-	case it.Kind != relabel.Collect && it.Kind != relabel.Evaluate:
-		return it, relabel.Errorf(relabel.CodeInvalid, "is %q; there are collect and evaluate", ask.Kind).On("kind")
+	case ask.Kind == "":
+		return it, relabel.Errorf(relabel.CodeInvalid, "is missing").On("kind")
 	case ask.StudentID == relabel.ID{}:
 		return it, relabel.Errorf(relabel.CodeInvalid, "is missing; an iteration names its student").On("student_id")
-	case it.Generations < 1 || it.Generations > MaxTrajectories:
-		return it, relabel.Errorf(relabel.CodeInvalid, "is %d; it must be from 1 to %d", it.Generations, MaxTrajectories).On("generations")
 	case ask.Beta != nil && (it.Kind == relabel.Evaluate || run.Recipe != relabel.DAgger):
 		return it, relabel.Errorf(relabel.CodeInvalid, "is only valid for a collect iteration of a dagger run").On("beta")
 	}
@@ -84,8 +86,6 @@ func checkDraw(run relabel.Run, ask relabel.NewIteration) error {
 		return relabel.Errorf(relabel.CodeInvalid, format, args...).On(field)
 	}
 	switch {
-	case ask.Tasks < 0:
-		return bad("tasks", "is %d; it must be at least 0", ask.Tasks)
 	case ask.Tasks > 0 && len(ask.Instances) > 0:
 		return bad("tasks", "is for a draw; instances are named already")
 	case ask.HeldOut && len(ask.Instances) > 0:
@@ -115,9 +115,6 @@ func mixing(it *relabel.Iteration, run relabel.Run, override *float64) error {
 	beta := 1.0 // sft: the teacher's own states
 	switch {
 	case override != nil:
-		if err := checkShare("beta", *override); err != nil {
-			return err
-		}
 		beta = *override
 	case run.Recipe == relabel.DAgger:
 		var err error

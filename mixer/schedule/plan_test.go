@@ -1,8 +1,10 @@
 package schedule_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"relabel"
+	"relabel/api"
 	"relabel/mixer/schedule"
 )
 
@@ -23,7 +26,7 @@ func tasksOf(n, heldOut int) []relabel.Task {
 }
 
 func runOf(recipe relabel.Recipe) relabel.Run {
-	return schedule.Defaults(relabel.Run{ID: relabel.NewID(), Recipe: recipe, Seed: 5})
+	return schedule.Defaults(relabel.Run{ID: relabel.NewID(), Recipe: recipe, Seed: 5, Limits: relabel.PaperLimits})
 }
 
 func collect() relabel.NewIteration {
@@ -221,6 +224,28 @@ func TestRunOutsideItsBoundsIsRefusedByField(t *testing.T) {
 			t.Errorf("%s with its defaults: %v", recipe, err)
 		}
 	}
+}
+
+// TestTheDocumentedSchedulesAreThePapers compares the schedules in the help of run create.
+func TestTheDocumentedSchedulesAreThePapers(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		paper any
+	}{{"Beta", schedule.PaperBeta}, {"Rho", schedule.PaperRho}} {
+		text, err := json.Marshal(c.paper)
+		field, _ := reflect.TypeFor[api.NewRun]().FieldByName(c.name)
+		if help := field.Tag.Get("help"); err != nil || !strings.Contains(help, "Default: "+string(text)) {
+			t.Errorf("%s is documented as %q, the default is %s", c.name, help, text)
+		}
+	}
+}
+
+func TestAnIterationHasAtMostMaxTrajectories(t *testing.T) {
+	ask := collect()
+	ask.Generations = schedule.MaxTrajectories / 100
+	plan(t, runOf(relabel.SFT), 1, ask, tasksOf(100, 0))
+	_, err := schedule.Plan(runOf(relabel.SFT), 1, ask, tasksOf(101, 0))
+	wantField(t, err, "generations")
 }
 
 func TestHeldOutDrawIsDeterministicAndDistinct(t *testing.T) {

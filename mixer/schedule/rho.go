@@ -1,9 +1,11 @@
 package schedule
 
 import (
+	"reflect"
 	"strconv"
 
 	"relabel"
+	"relabel/api"
 )
 
 // The kinds of ρ schedule in addition to those of β.
@@ -11,9 +13,6 @@ const (
 	Shifting = "shifting"
 	Uniform  = "uniform"
 )
-
-// MaxKappa is the longest student prefix of a schedule, in turns: the largest Tmax of a run.
-const MaxKappa = MaxTurns
 
 // PaperRho is ρi of the paper: Unif{0, …, 40}, its mass moving to longer student
 // prefixes as iterations pass (F.1).
@@ -52,29 +51,17 @@ func Kappa(s relabel.RhoSchedule, i int, stream Stream) int {
 // ValidateRho checks a ρ schedule. Errors are CodeInvalid and name the field, such as
 // rho.max.
 func ValidateRho(s relabel.RhoSchedule) error {
-	if err := checkKappa("rho.max", s.Max); err != nil {
+	if err := api.Validate(s, s, "rho"); err != nil {
 		return err
 	}
+	kappa := api.FieldOf(s, "max")
 	for k, v := range s.Values {
-		if err := checkKappa("rho.values["+strconv.Itoa(k)+"]", v); err != nil {
+		if err := kappa.Check(reflect.ValueOf(v), "rho.values["+strconv.Itoa(k)+"]"); err != nil {
 			return err
 		}
 	}
-	switch s.Kind {
-	case Shifting, Uniform, Constant:
-	case List:
-		if len(s.Values) == 0 {
-			return relabel.Errorf(relabel.CodeInvalid, "is empty; a list needs at least one value").On("rho.values")
-		}
-	default:
-		return relabel.Errorf(relabel.CodeInvalid, "is %q; there are shifting, uniform, constant and list", s.Kind).On("rho.kind")
-	}
-	return nil
-}
-
-func checkKappa(field string, kappa int) error {
-	if kappa < 0 || kappa > MaxKappa {
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must be from 0 to %d", kappa, MaxKappa).On(field)
+	if s.Kind == List && len(s.Values) == 0 {
+		return relabel.Errorf(relabel.CodeInvalid, "is empty; a list needs at least one value").On("rho.values")
 	}
 	return nil
 }

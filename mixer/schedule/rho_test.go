@@ -10,10 +10,13 @@ import (
 
 const manyDraws = 20000
 
+// maxKappa is the maximum of the tag.
+const maxKappa = 1000
+
 // drawKappas draws κ for many generations of one task: seeds are fixed, so the counts
 // are the same every time.
 func drawKappas(s relabel.RhoSchedule, i int) []int {
-	counts := make([]int, schedule.MaxKappa+1)
+	counts := make([]int, maxKappa+1)
 	for g := range manyDraws {
 		at := schedule.Place{Seed: 11, Iteration: i, Instance: "a__b-1", Generation: g}
 		counts[schedule.Kappa(s, i, at.Stream("test"))]++
@@ -85,7 +88,7 @@ func TestBadRhoIsRefusedByField(t *testing.T) {
 		"rho.kind":      {Kind: "linear"},
 		"rho.max":       {Kind: schedule.Shifting, Max: -1},
 		"rho.values":    {Kind: schedule.List},
-		"rho.values[0]": {Kind: schedule.List, Values: []int{schedule.MaxKappa + 1}},
+		"rho.values[0]": {Kind: schedule.List, Values: []int{maxKappa + 1}},
 	} {
 		wantField(t, schedule.ValidateRho(s), field)
 	}

@@ -7,38 +7,20 @@ import (
 	"relabel/api"
 )
 
-// The bounds of a run and of an iteration.
-const (
-	MaxTurns        = 1000      // Tmax at most
-	MaxTrajectories = 1_000_000 // of one iteration at most
-)
+// MaxTrajectories is the maximum number of trajectories of one iteration, which are drawn and
+// stored at once.
+const MaxTrajectories = 100_000
 
-// Defaults fills what a run leaves open with the paper's values: the scaffold, the
-// schedule of its recipe, and each limit that is 0 and may not be. A schedule that gives
-// its kind alone (linear, shifting, uniform) takes the paper's numbers.
+// Defaults fills in the schedule of the run's recipe. A schedule that gives its kind alone
+// (linear, shifting, uniform) takes the paper's numbers.
 func Defaults(run relabel.Run) relabel.Run {
-	if run.Scaffold == "" {
-		run.Scaffold = "openhands"
-	}
 	if run.Recipe == relabel.DAgger {
 		run.Beta = defaultBeta(run.Beta)
 	}
 	if run.Recipe == relabel.AggreVaTe {
 		run.Rho = defaultRho(run.Rho)
 	}
-	paper := relabel.PaperLimits
-	fill(&run.Limits.MaxTurns, paper.MaxTurns)
-	fill(&run.Limits.MaxContextTokens, paper.MaxContextTokens)
-	fill(&run.Limits.WallClockSeconds, paper.WallClockSeconds)
-	fill(&run.Limits.CommandSeconds, paper.CommandSeconds)
-	fill(&run.Limits.VerifySeconds, paper.VerifySeconds)
 	return run
-}
-
-func fill(limit *int, value int) {
-	if *limit == 0 {
-		*limit = value
-	}
 }
 
 func defaultBeta(s *relabel.BetaSchedule) *relabel.BetaSchedule {
