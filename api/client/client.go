@@ -5,8 +5,10 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,7 +27,8 @@ type Client struct {
 	Base  string // address, such as http://127.0.0.1:7788
 	Token string // bearer token; empty: none is sent
 	// HTTP sends the requests; nil: http.DefaultClient. Its Timeout must be zero: a followed
-	// stream may stay open for an hour.
+	// stream may stay open for an hour. Its CheckRedirect is ignored: redirects are never followed,
+	// so that a token is sent to Base alone.
 	HTTP *http.Client
 	// Find returns the address of a server that may have moved when it restarted, given the
 	// last one; nil: it stays. Follow asks it before it connects again, and sets Base.
@@ -103,7 +106,7 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values) 
 		parameters[name] = values
 	}
 	var all []T
-	for {
+	for seen := map[string]bool{}; ; {
 		page, err := get[api.Page[T]](ctx, c, under(path, parameters))
 		if err != nil {
 			return nil, err
@@ -112,6 +115,10 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values) 
 		if page.Next == "" {
 			return all, nil
 		}
+		if seen[page.Next] {
+			return nil, c.unusable(errors.New("a list returned to an earlier page"))
+		}
+		seen[page.Next] = true
 		parameters.Set("after", page.Next)
 	}
 }
@@ -133,7 +140,7 @@ func (c *Client) Send(ctx context.Context, method, path string, body, out any) e
 		}
 		f = file{"application/json", text}
 	}
-	res, err := c.open(ctx, method, path, f, nil)
+	res, err := c.whole(ctx, method, path, f)
 	if err != nil {
 		return err
 	}
@@ -142,9 +149,30 @@ func (c *Client) Send(ctx context.Context, method, path string, body, out any) e
 		return nil
 	}
 	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
-		return relabel.Errorf(relabel.CodeUnavailable, "%s is not a relabel server, or the connection broke", c.Base).Because(err)
+		return c.unusable(err)
 	}
 	return nil
+}
+
+// unusable returns the error for an answer that cannot be read.
+func (c *Client) unusable(err error) error {
+	if large, is := errors.AsType[*http.MaxBytesError](err); is {
+		return relabel.Errorf(relabel.CodeUnavailable, "an answer of %s is over %d MiB", c.Base, large.Limit>>20)
+	}
+	return relabel.Errorf(relabel.CodeUnavailable, "%s is not a relabel server, or the connection broke", c.Base).Because(err)
+}
+
+// mostAnswer bounds an answer that is read whole, in bytes. Streams and files of exports have no
+// bound.
+const mostAnswer = 64 << 20
+
+// whole is open for an answer that is read whole.
+func (c *Client) whole(ctx context.Context, method, path string, f file) (*http.Response, error) {
+	res, err := c.open(ctx, method, path, f, nil)
+	if err == nil {
+		res.Body = http.MaxBytesReader(nil, res.Body, mostAnswer)
+	}
+	return res, err
 }
 
 // open sends a request and returns the answer if it is not a problem. The caller closes
@@ -170,19 +198,20 @@ func (c *Client) open(ctx context.Context, method, path string, f file, header h
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
-	sender := c.HTTP
-	if sender == nil {
-		sender = http.DefaultClient
-	}
+	sender := *cmp.Or(c.HTTP, http.DefaultClient)
+	sender.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	res, err := sender.Do(req)
 	if err != nil {
 		return nil, relabel.Errorf(relabel.CodeUnavailable, "no answer from %s", c.Base).Because(err)
 	}
-	if res.StatusCode >= http.StatusBadRequest {
-		defer res.Body.Close()
-		return nil, problem(res)
+	if res.StatusCode < http.StatusMultipleChoices {
+		return res, nil
 	}
-	return res, nil
+	defer res.Body.Close()
+	if to, err := res.Location(); err == nil && res.StatusCode < http.StatusBadRequest {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "%s redirects to %.200q; use that address if you trust it", c.Base, to.Redacted())
+	}
+	return nil, problem(res)
 }
 
 // mostProblem bounds the answer that says what is wrong, in bytes.

@@ -116,7 +116,7 @@ func (s *streams) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errors.New("connection refused")
 	}
 	context.AfterFunc(r.Context(), func() { _ = body.Close() })
-	return &http.Response{StatusCode: http.StatusOK, Body: body, Header: http.Header{}}, nil
+	return &http.Response{StatusCode: http.StatusOK, Body: body, Header: http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}}}, nil
 }
 
 // slowly is a stream with a pause before each of its parts; it stays open after the last.

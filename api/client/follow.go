@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"mime"
 	"net/http"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ const (
 	reconnectPause = 500 * time.Millisecond // between two tries
 	waitingAfter   = 2 * time.Second        // of an outage Waiting is called
 	patience       = 10 * time.Minute       // with a server that is away
-	longestLine    = 4 << 20                // of a stream, in bytes
+	longestEvent   = 4 << 20                // and longest line, in bytes
 )
 
 // Event is an event of a stream.
@@ -96,7 +97,7 @@ type following struct {
 	last   string    // position of the last event that came
 	lost   time.Time // since when nothing came; zero: something did
 	told   bool      // Waiting was called for this outage
-	failed error     // of use
+	failed error     // of use, or an event that is too large
 }
 
 // wait waits before the next connection.
@@ -106,7 +107,7 @@ func (f *following) wait(ctx context.Context, why error) error {
 	}
 	away := time.Since(f.lost)
 	if away > patience {
-		return relabel.Errorf(relabel.CodeUnavailable, "the server has not answered for %s; the workers continue", patience).Because(why)
+		return relabel.Errorf(relabel.CodeUnavailable, "the server has not answered for %s (%v); the workers continue", patience, why).Because(why)
 	}
 	if away > waitingAfter && !f.told && f.Waiting != nil {
 		f.told = true
@@ -138,19 +139,28 @@ func (f *following) read(ctx context.Context) error {
 		return err
 	}
 	defer res.Body.Close()
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
+		return relabel.Errorf(relabel.CodeUnavailable, "%s answered %.100q, not an event stream", f.Base, kind)
+	}
 	lines := bufio.NewScanner(res.Body)
-	lines.Buffer(nil, longestLine)
+	lines.Buffer(nil, longestEvent)
 	var e Event
 	for lines.Scan() {
 		silence.Reset(silenceLimit) // a comment is a heartbeat: the connection is alive
 		if lines.Text() != "" {
-			e.add(lines.Text())
+			if e.add(lines.Text()); len(e.Data) > longestEvent {
+				break
+			}
 			continue
 		}
 		if done, err := f.hand(e); done || err != nil {
 			return err
 		}
 		e = Event{}
+	}
+	if len(e.Data) > longestEvent || errors.Is(lines.Err(), bufio.ErrTooLong) {
+		f.failed = relabel.Errorf(relabel.CodeUnavailable, "an event of %s is over %d MiB", f.Base, longestEvent>>20)
+		return f.failed
 	}
 	return errors.Join(errBroken, lines.Err())
 }

@@ -37,10 +37,14 @@ func (c *Client) Ready(ctx context.Context) (api.Health, error) {
 
 // read returns an answer that is not JSON.
 func (c *Client) read(ctx context.Context, path string) ([]byte, error) {
-	res, err := c.open(ctx, http.MethodGet, path, file{}, nil)
+	res, err := c.whole(ctx, http.MethodGet, path, file{})
 	if err != nil {
 		return nil, err
 	}
 	defer res.Body.Close()
-	return io.ReadAll(res.Body)
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, c.unusable(err)
+	}
+	return text, nil
 }

@@ -55,16 +55,16 @@ func (c *Client) TokenizerFiles(ctx context.Context, word string) (relabel.Token
 	}
 	defer res.Body.Close()
 	files := relabel.TokenizerFiles{}
-	for archive := tar.NewReader(io.LimitReader(res.Body, 2*relabel.MaxTokenizerBytes)); ; {
+	for archive := tar.NewReader(http.MaxBytesReader(nil, res.Body, 2*relabel.MaxTokenizerBytes)); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			return files, modelfiles.Check(files)
 		}
-		if err != nil {
-			return nil, err
+		if err == nil {
+			files[header.Name], err = io.ReadAll(archive)
 		}
-		if files[header.Name], err = io.ReadAll(archive); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, c.unusable(err)
 		}
 	}
 }
