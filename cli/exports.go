@@ -100,24 +100,9 @@ func (c *exportList) Run(ctx context.Context) error {
 			if e.State == relabel.ExportDone {
 				where = e.Directory
 			}
-			return []any{e.ID, name, iterationsIn(e.Selection), ViewWords(e.Form.Views), e.Rows, stateOf(e), where, cmp.Or(e.Failure, e.Waiting)}
+			return []any{e.ID, name, e.Selection.DescribeIterations(), ViewWords(e.Form.Views), e.Rows, stateOf(e), where, cmp.Or(e.Failure, e.Waiting)}
 		})
 	})
-}
-
-// iterationsIn describes the selected iterations of a data set.
-func iterationsIn(s relabel.ExportSelection) string {
-	last := "latest"
-	if s.Iteration > 0 {
-		last = fmt.Sprint(s.Iteration)
-	}
-	if s.Unfinished {
-		last += ", as far as it was done"
-	}
-	if s.Aggregated && s.Iteration != 1 {
-		return "1 to " + last
-	}
-	return last
 }
 
 // exportFlags name an export.

@@ -46,47 +46,60 @@ func (c *DoctorCommand) print(report ProbeReport) error {
 // addCommand returns the shell command that registers p as the next version of its name,
 // without defaults.
 func addCommand(p relabel.Policy) string {
-	words := []string{"relabel", "policy", "add", p.Name, "--base-url", p.BaseURL, "--model", p.Model}
-	add := func(name string, value, usual any) {
-		if value != usual {
-			words = append(words, "--"+name, fmt.Sprint(value))
+	words := []string{"relabel", "policy", "add", p.Name}
+	for _, s := range settingsOf(p) {
+		if s.value != s.usual {
+			words = append(words, "--"+s.flag, fmt.Sprint(s.value))
 		}
-	}
-	for _, r := range p.Replicas {
-		add("replica", r, "")
-	}
-	add("server-kind", p.Server, relabel.ServerGeneric)
-	add("tool-format", p.ToolFormat, relabel.ToolsNative)
-	add("secret", p.Secret, "")
-	add("temperature", p.Sampling.Temperature, relabel.PaperSampling.Temperature)
-	add("top-p", p.Sampling.TopP, relabel.PaperSampling.TopP)
-	add("max-tokens", p.Sampling.MaxTokens, 0)
-	l, usual := p.Limits, relabel.DefaultPolicyLimits
-	add("concurrency", l.Concurrency, usual.Concurrency)
-	add("requests-per-minute", l.RequestsPerMinute, usual.RequestsPerMinute)
-	add("tokens-per-minute", l.TokensPerMinute, usual.TokensPerMinute)
-	add("timeout", l.TimeoutSeconds, usual.TimeoutSeconds)
-	add("retries", l.Retries, usual.Retries)
-	add("patience", l.PatienceSeconds, usual.PatienceSeconds)
-	add("hedge-after", l.HedgeAfterSeconds, usual.HedgeAfterSeconds)
-	add("context-tokens", l.ContextTokens, usual.ContextTokens)
-	if p.Price != nil {
-		add("price-input", p.Price.Input, "")
-		add("price-cached", p.Price.Cached, p.Price.Input)
-		add("price-output", p.Price.Output, "")
-		add("price-batch", p.Price.Batch, 0.0)
-		add("price-currency", p.Price.Currency, "USD")
-	}
-	add("cache-markers", p.CacheMarkers, relabel.CacheMarkersNone)
-	add("tokenizer", p.Tokenizer, "")
-	add("chat-template", p.ChatTemplate, "")
-	if p.TemplateText != "" { // the user has the file
-		add("chat-template", "FILE", "")
 	}
 	for i, w := range words {
 		words[i] = shellWord(w)
 	}
 	return strings.Join(words, " ")
+}
+
+// setting is the value of a flag of `relabel policy add`; usual is the flag's default.
+type setting struct {
+	flag         string
+	value, usual any
+}
+
+// settingsOf returns the settings of a policy in the order of the flags.
+func settingsOf(p relabel.Policy) []setting {
+	settings := []setting{{"base-url", p.BaseURL, ""}, {"model", p.Model, ""}}
+	for _, r := range p.Replicas {
+		settings = append(settings, setting{"replica", r, ""})
+	}
+	l, usual := p.Limits, relabel.DefaultPolicyLimits
+	settings = append(settings,
+		setting{"server-kind", p.Server, relabel.ServerGeneric},
+		setting{"tool-format", p.ToolFormat, relabel.ToolsNative},
+		setting{"secret", p.Secret, ""},
+		setting{"temperature", p.Sampling.Temperature, relabel.PaperSampling.Temperature},
+		setting{"top-p", p.Sampling.TopP, relabel.PaperSampling.TopP},
+		setting{"max-tokens", p.Sampling.MaxTokens, 0},
+		setting{"concurrency", l.Concurrency, usual.Concurrency},
+		setting{"requests-per-minute", l.RequestsPerMinute, usual.RequestsPerMinute},
+		setting{"tokens-per-minute", l.TokensPerMinute, usual.TokensPerMinute},
+		setting{"timeout", l.TimeoutSeconds, usual.TimeoutSeconds},
+		setting{"retries", l.Retries, usual.Retries},
+		setting{"patience", l.PatienceSeconds, usual.PatienceSeconds},
+		setting{"hedge-after", l.HedgeAfterSeconds, usual.HedgeAfterSeconds},
+		setting{"context-tokens", l.ContextTokens, usual.ContextTokens})
+	if p.Price != nil {
+		settings = append(settings,
+			setting{"price-input", p.Price.Input, ""},
+			setting{"price-cached", p.Price.Cached, p.Price.Input},
+			setting{"price-output", p.Price.Output, ""},
+			setting{"price-batch", p.Price.Batch, 0.0},
+			setting{"price-currency", p.Price.Currency, "USD"})
+	}
+	settings = append(settings, setting{"cache-markers", p.CacheMarkers, relabel.CacheMarkersNone},
+		setting{"tokenizer", p.Tokenizer, ""}, setting{"chat-template", p.ChatTemplate, ""})
+	if p.TemplateText != "" { // the user has the file
+		settings = append(settings, setting{"chat-template", "FILE", ""})
+	}
+	return settings
 }
 
 // shellWord quotes a word for a shell if necessary.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"relabel"
 )
@@ -37,30 +36,13 @@ func (c *policyShow) Run(ctx context.Context) error {
 	})
 }
 
-// policyTable has one line per setting of a policy.
+// policyTable has one line per setting of a policy, in the terms of `relabel policy add`.
 func policyTable(p relabel.Policy) *table {
 	t := newTable("POLICY", fmt.Sprintf("%s@%d", p.Name, p.Version))
-	l := p.Limits
 	t.row("id", p.ID)
-	t.row("endpoint", strings.Join(p.BaseURLs(), ", "))
-	t.row("model", p.Model)
-	t.row("server", p.Server)
-	t.row("tool format", p.ToolFormat)
-	t.row("secret", p.Secret)
-	t.row("sampling", fmt.Sprintf("temperature %v, top_p %v, max_tokens %s", p.Sampling.Temperature, p.Sampling.TopP, orNone(p.Sampling.MaxTokens, "the server's")))
-	t.row("concurrency", fmt.Sprintf("at most %d", l.Concurrency))
-	t.row("per minute", fmt.Sprintf("%s requests, %s tokens", orNone(l.RequestsPerMinute, "any"), orNone(l.TokensPerMinute, "any")))
-	t.row("timeout", fmt.Sprintf("%d s per request, %d retries, patience %d s", l.TimeoutSeconds, l.Retries, l.PatienceSeconds))
-	if l.ContextTokens > 0 {
-		t.row("context", fmt.Sprintf("%d tokens", l.ContextTokens))
+	for _, s := range settingsOf(p) {
+		t.row(s.flag, s.value)
 	}
-	if l.HedgeAfterSeconds > 0 {
-		t.row("hedging", fmt.Sprintf("another replica after %d s", l.HedgeAfterSeconds))
-	}
-	if p.Price != nil {
-		t.row("price", fmt.Sprintf("%v input, %v cached, %v output %s per million tokens", p.Price.Input, p.Price.Cached, p.Price.Output, p.Price.Currency))
-	}
-	t.row("cache markers", string(p.CacheMarkers))
 	return t
 }
 
@@ -75,12 +57,4 @@ func modelTable(seen []relabel.ModelSeen) *table {
 		t.row(m.BaseURL, m.FirstAt, m.Model, m.Fingerprint, note)
 	}
 	return t
-}
-
-// orNone formats n, or returns none for 0.
-func orNone(n int, none string) string {
-	if n == 0 {
-		return none
-	}
-	return fmt.Sprint(n)
 }
