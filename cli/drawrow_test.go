@@ -45,7 +45,7 @@ func labelled(t *testing.T, parts ...string) (row relabel.ExportRow) {
 	return row
 }
 
-func TestARowIsShownWithWhatIsTrainedOn(t *testing.T) {
+func TestARowIsShownWithItsSupervisedTokens(t *testing.T) {
 	row := labelled(t, "user\nlook\x1b[31m\u202e", "the command<|im_end|>")
 	got := shownRow(t, relabel.ViewLinear, row, false, false)
 	want := `linear/00000.parquet  row 3 of 9  t/1
@@ -79,7 +79,7 @@ func TestBranchesOfATreeRowAreIndented(t *testing.T) {
 	}
 }
 
-func TestALongPrefixIsFoldedAndSaysSo(t *testing.T) {
+func TestALongPrefixIsShortenedWithANote(t *testing.T) {
 	row := labelled(t, strings.Repeat("grep line\n", 300), "the command<|im_end|>")
 	folded, all := shownRow(t, relabel.ViewLinear, row, false, false), shownRow(t, relabel.ViewLinear, row, false, true)
 	if strings.Count(folded, "grep") > 60 || !strings.Contains(folded, "tokens that are not trained on; --all shows them") || strings.Count(all, "grep") != 300 {
@@ -87,7 +87,7 @@ func TestALongPrefixIsFoldedAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestSequencesOfAPackedRowAreShownApart(t *testing.T) {
+func TestSequencesOfAPackedRowAreShownSeparately(t *testing.T) {
 	row := labelled(t, "system", "the command<|im_end|>", "user", "and<|im_end|>")
 	first := row.Spans[0].End()
 	row.SeqStarts, row.SeqLengths = []int32{0, int32(first)}, []int32{int32(first), int32(len(row.IDs) - first)}

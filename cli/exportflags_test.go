@@ -36,7 +36,7 @@ func TestEveryOptionOfAnExportIsAFlag(t *testing.T) {
 	}
 }
 
-func TestAWordThatIsNoIdSaysWhereIdsAreFound(t *testing.T) {
+func TestAnInvalidIdNamesTheCommandThatListsIds(t *testing.T) {
 	_, iteration := idOf("iteration", "<iteration>", "collect 1", "run show RUN")
 	_, export := idOf("export", "<id>", "first", "export list")
 	for want, err := range map[string]error{"relabel run show RUN": iteration, "relabel export list": export} {

@@ -12,8 +12,8 @@ import (
 	"relabel/safetext"
 )
 
-// exportVerify is `relabel export verify ID|DIR`. For a folder it needs no server, but asks a
-// running one for a registered tokenizer.
+// exportVerify is `relabel export verify ID|DIR`. For a folder it needs no server, but uses a
+// running one to fetch a registered tokenizer.
 type exportVerify struct {
 	ClientFlags
 	Export    string `arg:"" name:"id|dir" help:"Id of the export, whose files are on this machine, or its folder."`

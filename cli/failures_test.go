@@ -6,7 +6,7 @@ import (
 	"relabel"
 )
 
-func TestCausesAreCountedByWhatTheyMean(t *testing.T) {
+func TestEqualCausesAreCountedTogether(t *testing.T) {
 	one, two := relabel.NewID().String(), relabel.NewID().String()
 	got := causesOf([]relabel.Trajectory{
 		{Failure: relabel.FailInternal, FailureDetail: "alone"},

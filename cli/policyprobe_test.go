@@ -12,7 +12,7 @@ import (
 	"relabel/api"
 )
 
-func TestTheCommandThatDoctorPrintsSaysAllOfAPolicy(t *testing.T) {
+func TestTheCommandThatDoctorPrintsHasAllSettings(t *testing.T) {
 	p := relabel.Policy{Name: "student", BaseURL: "https://host/v1", Replicas: []string{"https://b/v1", "https://c/v1"}, Model: "it's a model",
 		Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText, Secret: "KEY", Sampling: relabel.Sampling{Temperature: 1, TopP: 0.95, MaxTokens: 4096},
 		Limits: relabel.PolicyLimits{Concurrency: 3, RequestsPerMinute: 4, TokensPerMinute: 5, TimeoutSeconds: 60, Retries: 1, PatienceSeconds: 6, HedgeAfterSeconds: 7, ContextTokens: 32768},

@@ -10,7 +10,7 @@ import (
 	"relabel"
 )
 
-func TestProgressIsToldWhileTurnsAreMadeAndNotTooOften(t *testing.T) {
+func TestProgressIsPrintedAtMostEveryFewSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		show := lineProgress(&out, "r")

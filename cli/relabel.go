@@ -31,7 +31,7 @@ type runRelabel struct {
 	Detach bool `help:"Do not wait for the end."`
 }
 
-// Run asks for the relabelings and watches them.
+// Run requests the relabelings and watches them.
 func (c *runRelabel) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
 		teacher, err := FindPolicy(ctx, cl, c.Policy)
@@ -50,7 +50,7 @@ func (c *runRelabel) Run(ctx context.Context) error {
 			_, err := cl.RelabelIteration(ctx, id, api.NewRelabeling{Policy: teacher.ID.String(), Priority: c.Priority})
 			switch {
 			case relabel.CodeOf(err) == relabel.CodeConflict && len(iterations) > 1:
-				continue // nothing of it is done yet
+				continue // no trajectory of it is done yet
 			case err != nil:
 				return err
 			}
@@ -63,7 +63,7 @@ func (c *runRelabel) Run(ctx context.Context) error {
 	})
 }
 
-// iterations are the one that is named, or the collect iterations of the run.
+// iterations returns the given iteration, or the collect iterations of the run.
 func (c *runRelabel) iterations(ctx context.Context, cl *Session) ([]relabel.ID, error) {
 	run, it, err := c.find(ctx, cl)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *runRelabel) watch(ctx context.Context, cl *Session, teacher relabel.Pol
 	return relabelled(sum, teacher)
 }
 
-// relabelled is an error where relabelings came to no end of their own, or brought nothing.
+// relabelled returns an error if relabelings failed or were cancelled, or if no state has an answer.
 func relabelled(sum relabel.RelabelProgress, teacher relabel.Policy) error {
 	if n := sum.Relabelings[relabel.RelabelFailed]; n > 0 {
 		return relabel.Errorf(relabel.CodeUnavailable, "%d relabelings failed: GET /v1/relabelings?state=failed shows why", n)
@@ -129,7 +129,7 @@ func relabelled(sum relabel.RelabelProgress, teacher relabel.Policy) error {
 	return nil
 }
 
-// progress sums the relabelings of one policy up.
+// progress sums up the relabelings of one policy.
 func (c *runRelabel) progress(ctx context.Context, cl *Session, teacher relabel.Policy, iterations []relabel.ID) (relabel.RelabelProgress, error) {
 	sum := relabel.RelabelProgress{PolicyID: teacher.ID, Relabelings: map[relabel.RelabelState]int{}}
 	for _, id := range iterations {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestRenderAnswersEachLineWithItsTextOrWhyThereIsNone(t *testing.T) {
+func TestRenderAnswersEachLineWithItsTextOrAnError(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	source := "{{ bos_token }}{% for m in messages %}{{ m.role ~ ': ' ~ m.content }}{% if m.content is not defined %}{{ raise_exception('no content') }}{% endif %}{% endfor %}"

@@ -13,7 +13,7 @@ func PrintIterations(ctx context.Context, cl *Session, runs ...relabel.Run) erro
 	return printRuns(ctx, cl, false, runs...)
 }
 
-// printRuns is printIterations, with the iterations' ids if they are asked for: pause,
+// printRuns is PrintIterations, optionally with the iterations' ids: pause,
 // retry, label and others take one.
 func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) error {
 	heads := []string{"RUN", "ITERATION", "MIXTURE", "TRAJECTORIES", "FAILED", "TURNS", "BY TEACHER", "LABELS", "MISSING", "SUBMITTED", "RESOLVED", "PASSED ONLY", "STATE"}

@@ -16,7 +16,7 @@ type runDelete struct {
 	Yes bool `help:"Delete it. Without this flag the command only shows what would be deleted."`
 }
 
-// Run says what the run consists of, and deletes it.
+// Run prints the contents of the run, and deletes it.
 func (c *runDelete) Run(ctx context.Context) error {
 	return c.withRun(ctx, func(cl *Session, run relabel.Run) error {
 		had, err := cl.RunContents(ctx, run.ID)

@@ -100,7 +100,7 @@ func printVerdicts(p relabel.RegradeProgress) error {
 	return t.print()
 }
 
-// regraded is an error where a submission could not be graded.
+// regraded returns an error if a submission could not be graded.
 func regraded(p relabel.RegradeProgress) error {
 	if n := p.Regradings[relabel.RegradeFailed]; n > 0 {
 		return relabel.Errorf(relabel.CodeUnavailable, "%d submissions could not be graded and keep their verdict; repeat `relabel run verify` after fixing the cause", n)

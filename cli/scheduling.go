@@ -10,7 +10,7 @@ import (
 	"relabel/api"
 )
 
-// quota shows a quota, which may not be there.
+// quota formats a quota; "" for none.
 func quota(n int) string {
 	if n == 0 {
 		return ""
@@ -18,7 +18,7 @@ func quota(n int) string {
 	return fmt.Sprint(n)
 }
 
-// paused shows why something is paused, if it is.
+// paused formats the reason of a pause; "" for none.
 func paused(p *relabel.Pause) string {
 	if p == nil {
 		return ""
@@ -47,7 +47,7 @@ func (c *runSet) Run(ctx context.Context) error {
 	})
 }
 
-// settings says in a line what `run set` can change.
+// settings describes in one line what `run set` can change.
 func settings(r relabel.Run) string {
 	text := fmt.Sprintf("%s: priority %d, quota %s, budget %s", r.Name, r.Priority, cmp.Or(quota(r.Quota), "none"), cmp.Or(shownBudget(r.Budget), "none"))
 	if w := r.Webhook; w != nil {

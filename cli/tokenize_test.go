@@ -31,7 +31,7 @@ func TestLinesOfTextBecomeLinesOfIDs(t *testing.T) {
 	}
 }
 
-func TestLinesThatAreNoTextAreNamed(t *testing.T) {
+func TestErrorsNameInvalidLines(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"text": 1}`:                      `line 2: has no "text" that is a string`,
 		`{"text": null}`:                   `line 2: has no "text" that is a string`,
@@ -60,7 +60,7 @@ func TestLinesThatAreNoTextAreNamed(t *testing.T) {
 	}
 }
 
-func TestATokenizerThatIsNotKnownIsNamed(t *testing.T) {
+func TestAnUnknownTokenizerModelIsNamed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokenizer.json")
 	if err := os.WriteFile(file, []byte(`{"version": "1.0", "model": {"type": "Unigram"}}`), 0o600); err != nil {
 		t.Fatal(err)

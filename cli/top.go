@@ -64,8 +64,8 @@ func look(ctx context.Context, cl *Session) (s snapshot, err error) {
 	return s, err
 }
 
-// watch draws a page on the terminal until ctx ends. If the server does not answer, it says so
-// and retries.
+// watch draws a page on the terminal until ctx ends. If the server does not answer, it prints
+// the error and retries.
 func (c *TopCommand) watch(ctx context.Context, cl *Session) error {
 	tick := time.NewTicker(c.Every)
 	defer tick.Stop()

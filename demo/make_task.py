@@ -13,7 +13,7 @@ import image
 import release
 
 SUMMARY = re.compile(r'^=+ short test summary info =+$', re.M)
-# Ids with spaces are left out: the line does not say where such an id ends.
+# Ids with spaces are omitted: a line does not show where such an id ends.
 RESULT = re.compile(r'^(PASSED|FAILED|ERROR) (\S+?::[^\s\[]+(?:\[\S*\])?)(?: - .*)?$')
 
 

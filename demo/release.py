@@ -16,8 +16,8 @@ SOURCE = re.compile(r'\.(py|pyi|lark)$')
 NO_SOURCE = re.compile(r'(^|/)(docs?|examples?|scripts|bin|tools|\.[^/]+|[^/]+\.egg-info)/'
                        r'|(^|/)_?version\.py$|^(setup|noxfile|tasks|conf)\.py$')
 
-# The same commit everywhere, whoever builds: neither the user's configuration nor the
-# time have a say.
+# The commit is the same on every machine: it depends neither on the user's configuration
+# nor on the time.
 GIT = {'GIT_CONFIG_GLOBAL': '/dev/null', 'GIT_CONFIG_SYSTEM': '/dev/null'}
 for who in ('AUTHOR', 'COMMITTER'):
     GIT.update({f'GIT_{who}_NAME': 'base', f'GIT_{who}_EMAIL': 'base@invalid',

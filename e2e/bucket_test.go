@@ -71,9 +71,9 @@ func filesOf(t *testing.T, folder string) map[string]string {
 	return all
 }
 
-// TestAWorkerThatIsKilledInMidExportLeavesTheSameBytes kills a process while it builds an
+// TestAnExportWhoseWorkerIsKilledHasTheSameBytes kills a process while it builds an
 // export in a bucket, and has another finish it.
-func TestAWorkerThatIsKilledInMidExportLeavesTheSameBytes(t *testing.T) {
+func TestAnExportWhoseWorkerIsKilledHasTheSameBytes(t *testing.T) {
 	t.Parallel()
 	server := buckettest.StartS3(t, "shards")
 	p, d := bucketPlace(t, 5)

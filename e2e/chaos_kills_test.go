@@ -143,7 +143,7 @@ func (c *chaos) dropConnections() bool {
 }
 
 // cutLine cuts one of the next exchanges of some worker with Postgres: before it, in it, or
-// before or in its answer. sql is what it says, "" for any.
+// before or in its answer. sql is its text, "" for any.
 func (c *chaos) cutLine(sql string) bool {
 	which, done := 1+c.random.IntN(5), false
 	c.line.CutAt(storetest.Cuts[c.random.IntN(len(storetest.Cuts))], func(n int, said string) bool {

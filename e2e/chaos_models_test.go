@@ -17,7 +17,7 @@ import (
 )
 
 // unruly is a model server that now and then refuses, breaks, hangs or talks nonsense.
-// It notes when it was asked what.
+// It records each request with its time.
 type unruly struct {
 	*models
 	mu     sync.Mutex
@@ -103,7 +103,7 @@ const (
 
 var faults = []int{faultNone, faultBusy, faultAway, faultBroken, faultHang, faultDrop, faultGarbage}
 
-// receive notes a request and says how it will fare.
+// receive records a request and returns its outcome.
 func (u *unruly) receive(model string, seed int64) (n int, delay time.Duration, fault int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -150,14 +150,14 @@ func (u *unruly) calm() {
 	u.rages = false
 }
 
-// woken notes that a stopped worker goes on: what it had begun to send, it sends then.
+// woken records that a stopped worker resumes: it then sends the requests that it had begun.
 func (u *unruly) woken(at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.wakes = append(u.wakes, at)
 }
 
-// check demands that no label was asked for once it was stored.
+// check fails if a label was requested after it was stored.
 func (u *unruly) check(t *testing.T, c *chaos) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

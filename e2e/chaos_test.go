@@ -55,7 +55,7 @@ type chaos struct {
 	fallen  []*hand
 	watcher *watcher
 	struck  map[string]int
-	first   []int // which blows come before the draws, each once
+	first   []int // faults that come before the random ones, each once
 	run     relabel.Run
 	student relabel.Policy
 	rounds  []relabel.ID
@@ -64,10 +64,10 @@ type chaos struct {
 // hand is a worker of the crew.
 type hand struct {
 	*process
-	wake time.Time // when it was stopped: when it is to go on
+	wake time.Time // when it was stopped: when it resumes
 }
 
-// TestChaos kills, stops and breaks whatever a collection is made of, at random, and then
+// TestChaos kills, stops and breaks random parts of a collection, and then
 // demands that nothing was lost, doubled or left, and that the data set is that of a run
 // which nothing befell. RELABEL_CHAOS_KILLS, RELABEL_CHAOS_MINUTES and RELABEL_CHAOS_SEED
 // say how much, how long and with which random numbers.
@@ -325,7 +325,7 @@ func (c *chaos) stopAll() {
 	}
 }
 
-// tally says how often what was struck.
+// tally counts the injected faults by kind.
 func (c *chaos) tally() string {
 	var s []string
 	for _, name := range slices.Sorted(maps.Keys(c.struck)) {
@@ -334,7 +334,7 @@ func (c *chaos) tally() string {
 	return strings.Join(s, ", ")
 }
 
-// keepWords writes what the processes said to a folder that outlives the test.
+// keepWords writes the output of the processes to a folder that is kept after the test.
 func (c *chaos) keepWords() string {
 	dir, err := os.MkdirTemp("", "relabel-chaos-")
 	if err != nil {

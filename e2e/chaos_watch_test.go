@@ -54,7 +54,7 @@ type seenLabel struct {
 	since  time.Time
 }
 
-// committedTurn is what the database says of a turn.
+// committedTurn is a turn in the database.
 type committedTurn struct {
 	TrajectoryID relabel.ID
 	Number       int

@@ -46,10 +46,10 @@ time_t time(time_t *t) {
 }
 `
 
-// TestClocksThatAreApartTakeNothingFromAnybody sets Postgres's clock an hour ahead of the
+// TestWorkersWithWrongClocksLoseNoTrajectory sets Postgres's clock an hour ahead of the
 // workers' and behind it. Leases are by its clock alone: nobody loses a trajectory for it,
 // and that of a worker that is stopped is taken over when its lease is out.
-func TestClocksThatAreApartTakeNothingFromAnybody(t *testing.T) {
+func TestWorkersWithWrongClocksLoseNoTrajectory(t *testing.T) {
 	t.Parallel()
 	for name, shift := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour} {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,7 @@ type collected struct {
 }
 
 // TestCollection rolls out the rounds of a dagger run and of an aggrevate run over REST,
-// and looks at what came of them.
+// and checks the results.
 func TestCollection(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

@@ -108,7 +108,7 @@ func TestCommandsDoTheSameWithAServerAndWithoutOne(t *testing.T) {
 	}
 }
 
-func TestAServerThatOthersCanReachDemandsAToken(t *testing.T) {
+func TestAServerThatOtherMachinesCanReachRequiresAToken(t *testing.T) {
 	t.Parallel()
 	p := place{data: t.TempDir(), database: storetest.Schema(t)}
 	server, c := p.serve(t, "--no-work", "--listen", "0.0.0.0:0")

@@ -13,7 +13,7 @@ import (
 	"relabel/cli"
 )
 
-// Each service of compose.yaml runs without what it does not need, and says how it is.
+// Each service of compose.yaml runs with the fewest privileges and has a health check.
 func TestComposeConfinesItsServices(t *testing.T) {
 	raw, err := os.ReadFile("../compose.yaml")
 	noError(t, err)

@@ -10,9 +10,9 @@ import (
 	"relabel/policy/scripted"
 )
 
-// TestDoctorProbesAPolicyAndItsCommandMendsIt registers a policy as the wrong kind, does
-// what doctor says, and finds nothing left to change.
-func TestDoctorProbesAPolicyAndItsCommandMendsIt(t *testing.T) {
+// TestDoctorProbesAPolicyAndItsCommandFixesIt registers a policy as the wrong kind, does
+// what doctor suggests, and finds nothing left to change.
+func TestDoctorProbesAPolicyAndItsCommandFixesIt(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	m := newModels(t, l, scripted.Config{IDs: scripted.IDsSGLang})

@@ -38,10 +38,10 @@ func (f *faltering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.models.ServeHTTP(w, r)
 }
 
-// TestAnEndpointThatIsAwayForAWhileFailsNothing lets teacher and student be away for
+// TestATemporaryEndpointOutageFailsNothing lets teacher and student be away for
 // longer than their retries would bear: every trajectory is done and every state labelled,
 // and calls, costs and models are on record.
-func TestAnEndpointThatIsAwayForAWhileFailsNothing(t *testing.T) {
+func TestATemporaryEndpointOutageFailsNothing(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	m := newModels(t, l, scripted.Config{})

@@ -47,7 +47,7 @@ func newTollgate(t *testing.T) *tollgate {
 	proxy.ModifyResponse = func(r *http.Response) error { g.pass(r.Request, true); return nil }
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.pass(r, false)
-		proxy.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // the engine does what it was asked for
+		proxy.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // the engine completes the request
 	})}
 	go func() { _ = server.Serve(listener) }() // until it is closed
 	t.Cleanup(func() { _ = server.Close() })
@@ -62,7 +62,7 @@ func (g *tollgate) pass(r *http.Request, done bool) {
 		return
 	}
 	g.fatal = nil
-	_ = g.worker.cmd.Process.Kill() // wait says whether it died
+	_ = g.worker.cmd.Process.Kill() // wait reports whether it died
 	<-g.worker.done
 }
 
@@ -75,7 +75,7 @@ func (g *tollgate) arm(worker *process, fatal string, done bool) {
 
 // TestAWorkerKilledAtAnyCallToTheEngineLeavesNothing kills workers in the making, the use,
 // the verification and the removal of sandboxes, before the engine hears of it and before
-// its answer arrives. Those that follow find what was left, and the trajectories go on.
+// its answer arrives. Its successors find what was left, and the trajectories continue.
 func TestAWorkerKilledAtAnyCallToTheEngineLeavesNothing(t *testing.T) {
 	t.Parallel()
 	l, gate := newLab(t), newTollgate(t)
@@ -122,7 +122,7 @@ func TestAWorkerKilledAtAnyCallToTheEngineLeavesNothing(t *testing.T) {
 
 // The only engine is killed in the middle of a turn and started again. Nothing fails, and no
 // turn is there twice.
-func TestAnEngineThatIsRestartedGoesOnWithItsTrajectories(t *testing.T) {
+func TestTrajectoriesSurviveARestartOfTheirEngine(t *testing.T) {
 	t.Parallel()
 	l, engine := newLab(t), dockertest.StartEngine(t, "")
 	engine.LoadImage(l.tasks[0].Image)

@@ -35,9 +35,9 @@ func exportedWith(t *testing.T, p place, tokenizer, views string) string {
 	return filepath.Dir(manifests[0])
 }
 
-// TestExportVerifySaysWhatWasNotRenderedAgain: in words and as JSON, beside a PASS that
+// TestExportVerifyReportsLabelsThatWereNotRenderedAgain: in words and as JSON, beside a PASS that
 // would else say that all labels are what their states render to.
-func TestExportVerifySaysWhatWasNotRenderedAgain(t *testing.T) {
+func TestExportVerifyReportsLabelsThatWereNotRenderedAgain(t *testing.T) {
 	t.Parallel()
 	p := place{data: t.TempDir(), database: storetest.Schema(t)}
 	tokenizer := shardtest.Student(t)

@@ -24,7 +24,7 @@ import (
 const canary = "sk-canary-6f1d0e7c53b94a2e"
 
 // foreigner speaks chat completions as another server would: its own ids, no content
-// beside calls, reasoning apart, loose JSON, fields that nobody knows, and bad moments.
+// beside calls, reasoning apart, loose JSON, unknown fields, and occasional failures.
 type foreigner struct {
 	t     *testing.T
 	lab   *lab
@@ -95,7 +95,7 @@ func (f *foreigner) inspect() {
 	}
 }
 
-func TestAForeignServerTeachesAndItsSecretStaysSecret(t *testing.T) {
+func TestAnUnusualServerTeachesAndItsSecretStaysSecret(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	l.env = append(l.env, "RELABEL_SECRET_CANARY="+canary)
@@ -137,7 +137,7 @@ func TestAForeignServerTeachesAndItsSecretStaysSecret(t *testing.T) {
 	}
 }
 
-// understood compares what was stored with what the foreigner said.
+// understood compares the stored calls with the answers of the unusual server.
 func (f *foreigner) understood(t *testing.T, b *bench, j rolled) {
 	t.Helper()
 	tries, statuses := 0, []int{}

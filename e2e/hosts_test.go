@@ -29,9 +29,9 @@ func (b *bench) attempts(t testing.TB, id relabel.ID) []relabel.Attempt {
 	return page.Items
 }
 
-// One process drives two engines. One of them dies in the middle of rollouts: they go on
+// One process drives two engines. One of them dies in the middle of rollouts: they continue
 // if the other is, from the turns that were committed.
-func TestTrajectoriesOfAnEngineThatDiesGoOnElsewhere(t *testing.T) {
+func TestTrajectoriesOfADeadEngineContinueOnAnotherEngine(t *testing.T) {
 	t.Parallel()
 	l, second := newLab(t), dockertest.StartEngine(t, "")
 	second.LoadImage(l.tasks[0].Image)
@@ -83,7 +83,7 @@ func TestTrajectoriesOfAnEngineThatDiesGoOnElsewhere(t *testing.T) {
 	})
 }
 
-func TestWithoutDiskSpaceNothingIsBegunUntilThereIsSome(t *testing.T) {
+func TestNoWorkIsClaimedWhileDiskSpaceIsLow(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	l.data = dockertest.SmallDisk(t, "64m")

@@ -7,7 +7,7 @@ import (
 	"relabel/policy/scripted"
 )
 
-func TestATaskWithoutItsImageFailsAloneWhileTheOthersGoOn(t *testing.T) {
+func TestATaskWithoutItsImageFailsWithoutAffectingOthers(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	// Nothing listens there, so that the engine knows at once that it cannot be pulled.

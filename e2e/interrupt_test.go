@@ -14,9 +14,9 @@ import (
 	"relabel/policy/scripted"
 )
 
-// TestAStopGivesTrajectoriesBackAndTheNextStartFinishesThem ends a server, in its own
+// TestAStopReleasesTrajectoriesAndTheNextStartFinishesThem ends a server, in its own
 // ways, while turns are being committed, with a database of its own.
-func TestAStopGivesTrajectoriesBackAndTheNextStartFinishesThem(t *testing.T) {
+func TestAStopReleasesTrajectoriesAndTheNextStartFinishesThem(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		signal  syscall.Signal
@@ -108,7 +108,7 @@ func newStopped(t *testing.T) *stopped {
 	return s
 }
 
-// givenBack checks what an orderly stop says and leaves.
+// givenBack checks the output and the results of an orderly stop.
 func (s *stopped) givenBack(t *testing.T, instance string) {
 	t.Helper()
 	if left := s.sandboxes(t, instance); len(left) > 0 {
@@ -164,7 +164,7 @@ func (s *stopped) resumed(t *testing.T, j rolled, outcome string) {
 	if by := attempts[0].ContinuedBy; by == nil || *by != 2 {
 		t.Errorf("the second attempt did not go on from the first's turns: %+v", attempts)
 	}
-	again := 0 // turns whose executor was asked by both attempts: the one in hand at most
+	again := 0 // turns whose executor both attempts asked: at most the running one
 	asked := map[int]int{}
 	for _, call := range j.calls {
 		if call.Purpose == relabel.PurposeAct {

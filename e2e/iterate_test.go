@@ -10,7 +10,7 @@ import (
 	"relabel/policy/scripted"
 )
 
-func TestAnIterationInWhichAllFailedIsNoSuccessAndItsCausesAreTold(t *testing.T) {
+func TestAnIterationWhoseTrajectoriesAllFailedFailsAndPrintsTheCauses(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	l.tasks[1].BaseCommit = strings.Repeat("f", 40)
@@ -35,7 +35,7 @@ func TestAnIterationInWhichAllFailedIsNoSuccessAndItsCausesAreTold(t *testing.T)
 	}
 }
 
-func TestASignalToAWaitingCommandSaysWhatGoesOn(t *testing.T) {
+func TestAnInterruptedCommandNamesTheWorkThatContinues(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	b := newBench(t, l, relabel.Policy{Name: "silent", BaseURL: silence(t), Model: "m"})
@@ -65,7 +65,7 @@ func TestASignalToAWaitingCommandSaysWhatGoesOn(t *testing.T) {
 	}
 }
 
-func TestAnIterationOfWhichSomeAreDoneIsASuccess(t *testing.T) {
+func TestAnIterationWithSomeTrajectoriesDoneSucceeds(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	l.tasks[1].Workdir = "/nowhere"

@@ -191,7 +191,7 @@ type round struct {
 	trajectories []rolled
 }
 
-// rolled is a trajectory with what was asked and answered in it.
+// rolled is a trajectory with its calls.
 type rolled struct {
 	relabel.Trajectory
 	turns []api.TurnView

@@ -11,9 +11,9 @@ import (
 	"relabel/policy/scripted"
 )
 
-// TestLabelsElsewhereAreTheSameLabels collects the same round with labels beside the
+// TestAllLabelModesGiveTheSameLabels collects the same round with labels beside the
 // rollouts, after them, and from the batch endpoint; then another teacher relabels it.
-func TestLabelsElsewhereAreTheSameLabels(t *testing.T) {
+func TestAllLabelModesGiveTheSameLabels(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	m := newModels(t, l, scripted.Config{Batch: scripted.Batching{Delay: 100 * time.Millisecond}})
@@ -67,7 +67,7 @@ func TestLabelsElsewhereAreTheSameLabels(t *testing.T) {
 	}
 }
 
-// labelsComeLater checks that no label of a student's turn was asked for before the end of
+// labelsComeLater checks that no label of a student's turn was requested before the end of
 // the rollout.
 func labelsComeLater(t *testing.T, mode string, j rolled) {
 	t.Helper()

@@ -130,7 +130,7 @@ func TestMetricsMoveWithACollection(t *testing.T) {
 	if got := now.sum(`relabel_tokens_total{kind="completion"`); got != float64(used) || used == 0 {
 		t.Errorf("%v tokens are counted, the calls have %d", got, used)
 	}
-	// How long a test's models and sandboxes take is for nobody to say, but all of it is there.
+	// The times of a test's models and sandboxes vary, but all must be counted.
 	for _, name := range []string{"relabel_rollout_seconds_total{", "relabel_commit_seconds_sum", "relabel_sandbox_start_seconds_sum", "relabel_critical_path_ideal_seconds"} {
 		if now.sum(name) <= 0 {
 			t.Errorf("%s is %v", name, now.sum(name))

@@ -14,7 +14,7 @@ import (
 	"relabel/policy/scripted"
 )
 
-// models serves the scripted models and remembers what they were asked.
+// models serves the scripted models and records their requests.
 type models struct {
 	url    string
 	server *scripted.Server
@@ -68,14 +68,14 @@ func (m *models) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.server.ServeHTTP(w, r)
 }
 
-// count is how many questions were asked since they were last returned.
+// count returns the number of requests since they were last returned.
 func (m *models) count() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.asked)
 }
 
-// questions returns what was asked since the last time.
+// questions returns the requests since the last call.
 func (m *models) questions() []asked {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -101,7 +101,7 @@ func TestCancelEndsCallsAndCommandsAtOnce(t *testing.T) {
 
 // A worker that is stopped as by a debugger is dead to the others. When it wakes up its
 // trajectories are theirs, and it writes nothing into them.
-func TestAWorkerThatWakesUpAfterTheTakeoverLetsGo(t *testing.T) {
+func TestAWorkerThatResumesAfterATakeoverReleasesItsTrajectory(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	m := newModels(t, l, scripted.Config{TeacherDelay: 400 * time.Millisecond})
@@ -151,8 +151,8 @@ func TestAWorkerThatWakesUpAfterTheTakeoverLetsGo(t *testing.T) {
 	}
 }
 
-// A stop asks the models for nothing in vain: each answer that was paid for is a turn.
-func TestADrainFinishesTheTurnInHand(t *testing.T) {
+// A stop wastes no model call: each paid answer is a turn.
+func TestADrainFinishesTheRunningTurn(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	m := newModels(t, l, scripted.Config{TeacherDelay: time.Second})
@@ -178,7 +178,7 @@ func TestADrainFinishesTheTurnInHand(t *testing.T) {
 	}
 }
 
-func TestASecondSignalCutsTheTurnInHand(t *testing.T) {
+func TestASecondSignalCancelsTheRunningTurn(t *testing.T) {
 	t.Parallel()
 	l, s := newLab(t), &sleeper{}
 	l.env = append(l.env, "RELABEL_GRACE=24h")
@@ -202,7 +202,7 @@ func TestASecondSignalCutsTheTurnInHand(t *testing.T) {
 	}
 }
 
-// The commands that say what goes first, what waits and what is tried again.
+// The commands that set priorities, pause and retry.
 func TestRunsArePausedAndRetriedFromTheCommandLine(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

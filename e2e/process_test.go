@@ -160,7 +160,7 @@ func (p place) start(t testing.TB, args ...string) *process {
 	}
 	go func() {
 		defer close(r.done)
-		_ = r.cmd.Wait() // ProcessState says it
+		_ = r.cmd.Wait() // ProcessState has the result
 	}()
 	t.Cleanup(func() {
 		_ = r.cmd.Process.Kill()
@@ -196,7 +196,7 @@ func (p place) serve(t testing.TB, args ...string) (*process, *session) {
 	return r, c
 }
 
-// tellOnFailure has it say what it said where the test fails.
+// tellOnFailure prints the output of the process if the test fails.
 func (r *process) tellOnFailure() *process {
 	r.t.Cleanup(func() {
 		if r.t.Failed() {
@@ -222,7 +222,7 @@ func (r *process) wait() int {
 	select {
 	case <-r.done:
 	case <-time.After(patience):
-		_ = r.cmd.Process.Signal(syscall.SIGQUIT) // it says where it stands
+		_ = r.cmd.Process.Signal(syscall.SIGQUIT) // it prints its goroutines
 		select {
 		case <-r.done:
 		case <-time.After(10 * time.Second):

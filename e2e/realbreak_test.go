@@ -195,8 +195,8 @@ func TestAnAgentThatBreaksTwoContainersEndsItsRollout(t *testing.T) {
 }
 
 // A container that is killed from outside breaks no second time: the action is executed again,
-// without asking the model, and the rollout goes on.
-func TestAContainerThatIsKilledOnceIsNotTheAgentsEnd(t *testing.T) {
+// without asking the model, and the rollout continues.
+func TestAContainerThatIsKilledOnceDoesNotEndTheRollout(t *testing.T) {
 	t.Parallel()
 	const mark = "echo two >>log"
 	engine, err := dockerclient.NewClientWithOpts(dockerclient.FromEnv, dockerclient.WithAPIVersionNegotiation())

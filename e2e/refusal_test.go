@@ -10,8 +10,8 @@ import (
 	"relabel/store/storetest"
 )
 
-// TestServeRefusesWhatCannotBe says what to do and ends with an error.
-func TestServeRefusesWhatCannotBe(t *testing.T) {
+// Each error also tells the user what to do.
+func TestServeRefusesToStartWithoutItsPrerequisites(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
@@ -77,7 +77,7 @@ func TestASecondServerOnADataFolderIsRefused(t *testing.T) {
 	}
 }
 
-// lastLine is the last line of what a process said.
+// lastLine returns the last line of a process's output.
 func lastLine(said string) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	return lines[len(lines)-1]

@@ -71,9 +71,9 @@ func TestDoctorConnectsToWhatServeConnectsTo(t *testing.T) {
 	}
 }
 
-// TestATokenizerThatIsNowhereSaysWhatWasLookedFor: a mistyped folder is no registered name, and
-// a folder without a tokenizer is named.
-func TestATokenizerThatIsNowhereSaysWhatWasLookedFor(t *testing.T) {
+// A mistyped folder is reported as neither a registered name nor a folder of this machine, and a
+// folder without a tokenizer is named.
+func TestAnErrorAboutAMissingTokenizerNamesThePathsThatWereTried(t *testing.T) {
 	t.Parallel()
 	p := place{data: t.TempDir(), database: storetest.Schema(t)}
 	empty := t.TempDir()

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestRenderGivesReasoningUnderTheNamesThatAreAskedFor: a template that reads thinking, as
+// TestRenderGivesReasoningUnderTheRequestedNames: a template that reads thinking, as
 // that of gpt-oss does, shows a message's reasoning_content unless the alias is refused.
-func TestRenderGivesReasoningUnderTheNamesThatAreAskedFor(t *testing.T) {
+func TestRenderGivesReasoningUnderTheRequestedNames(t *testing.T) {
 	t.Parallel()
 	p := place{data: t.TempDir()}
 	file := filepath.Join(t.TempDir(), "a.jinja")

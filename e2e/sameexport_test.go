@@ -23,9 +23,9 @@ import (
 	"relabel/store/storetest"
 )
 
-// TestTheSameIntentGivesTheSameDataSetEverywhere exports runs of each recipe over REST, by
+// TestTheSameExportOverRESTCommandAndPageGivesTheSameDataSet exports runs of each recipe over REST, by
 // command and from the page, and compares what was selected and the files' hashes.
-func TestTheSameIntentGivesTheSameDataSetEverywhere(t *testing.T) {
+func TestTheSameExportOverRESTCommandAndPageGivesTheSameDataSet(t *testing.T) {
 	t.Parallel()
 	p := place{data: t.TempDir(), database: storetest.Schema(t)}
 	s := storetest.Open(t, p.database)
@@ -65,7 +65,7 @@ func TestTheSameIntentGivesTheSameDataSetEverywhere(t *testing.T) {
 	}
 }
 
-// intent is an export as it is asked for in three ways, with what it takes.
+// intent is an export in the terms of REST, command and page, with the expected selection.
 type intent struct {
 	recipe relabel.Recipe
 	body   string // over REST, after the run

@@ -11,7 +11,7 @@ import (
 )
 
 // Two agents sleep in their sandboxes while the labels of their first turns never come.
-func TestTopSaysWhatEveryTrajectoryDoes(t *testing.T) {
+func TestTopShowsWhatEveryTrajectoryDoes(t *testing.T) {
 	t.Parallel()
 	l, s := newLab(t), &sleeper{}
 	endpoint := listenFor(t, s)

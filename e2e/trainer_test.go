@@ -20,7 +20,7 @@ type trainer struct {
 	mu    sync.Mutex
 	api   *session
 	types []string
-	rows  int // of the export that was told
+	rows  int // of the export that the webhook announced
 }
 
 func (r *trainer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -59,9 +59,9 @@ func (r *trainer) told() string {
 	return strings.Join(r.types, " ")
 }
 
-// A run spends its budget, is paused, and goes on when it has more; its trainer hears of
+// A run spends its budget, is paused, and resumes when it gets more; its trainer is notified of
 // all of it and asks for the data set, without a look at the server.
-func TestARunThatSpendsItsBudgetIsPausedAndItsTrainerToldOfTheRest(t *testing.T) {
+func TestARunThatSpendsItsBudgetIsPausedAndItsTrainerNotified(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	l.env = append(l.env, "RELABEL_SECRET_TRAINER=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")

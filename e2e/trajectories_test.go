@@ -8,7 +8,7 @@ import (
 	"relabel/store/storetest"
 )
 
-func TestTrajectoriesAreListedByWhatIsAsked(t *testing.T) {
+func TestTrajectoryListAppliesItsFilters(t *testing.T) {
 	t.Parallel()
 	p := place{data: t.TempDir(), database: storetest.Schema(t)}
 	db := storetest.Open(t, p.database)

@@ -36,9 +36,9 @@ func fetched(t *testing.T, cl *session, path string) string {
 	return string(body)
 }
 
-// TestWhatWasNeverSubmittedIsResolvedNowhere opens the database of an earlier version,
+// TestAPatchThatWasNeverSubmittedIsNotResolved opens the database of an earlier version,
 // which called every passing patch resolved, and asks every surface.
-func TestWhatWasNeverSubmittedIsResolvedNowhere(t *testing.T) {
+func TestAPatchThatWasNeverSubmittedIsNotResolved(t *testing.T) {
 	t.Parallel()
 	p := dumpedPlace(t)
 	said := p.must(t, "export", "start", "demo-dagger-3f722383", "--aggregated", "--resolved") // builds it itself: no server runs yet
@@ -127,9 +127,9 @@ func neverResolved(t *testing.T, p place, cl *session, tr relabel.Trajectory) {
 	}
 }
 
-// TestAnExportDemandsVerdictsOfThePresentProtections exports by verdict: the manifest
+// TestAnExportCanRequireVerdictsOfTheCurrentProtections exports by verdict: the manifest
 // counts the versions, and older verdicts are excluded on demand.
-func TestAnExportDemandsVerdictsOfThePresentProtections(t *testing.T) {
+func TestAnExportCanRequireVerdictsOfTheCurrentProtections(t *testing.T) {
 	t.Parallel()
 	p := dumpedPlace(t)
 	s := storetest.Open(t, p.database)

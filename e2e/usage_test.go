@@ -10,7 +10,7 @@ import (
 	"relabel"
 )
 
-func TestACommandLineThatIsNotUnderstoodEndsWithTwoAndOneLine(t *testing.T) {
+func TestAnInvalidCommandLineExitsWithTwoAndPrintsOneLine(t *testing.T) {
 	t.Parallel()
 	tasks := filepath.Join(t.TempDir(), "tasks.jsonl")
 	noError(t, os.WriteFile(tasks, nil, 0o644))
@@ -48,7 +48,7 @@ func TestACommandLineThatIsNotUnderstoodEndsWithTwoAndOneLine(t *testing.T) {
 	}
 }
 
-func TestADemoLooksForItsTasksSecretsAndModelsFirst(t *testing.T) {
+func TestADemoChecksItsTasksSecretsAndModelsFirst(t *testing.T) {
 	t.Parallel()
 	tasks := filepath.Join(t.TempDir(), "tasks.jsonl")
 	noError(t, os.WriteFile(tasks, nil, 0o644))
@@ -76,7 +76,7 @@ func TestADemoLooksForItsTasksSecretsAndModelsFirst(t *testing.T) {
 	}
 }
 
-func TestAFailedExportSaysWhy(t *testing.T) {
+func TestAFailedExportPrintsItsCause(t *testing.T) {
 	t.Parallel()
 	id := relabel.NewID().String()
 	export := `{"id": "` + id + `", "state": "failed", "failure": "the disk is full"}`
@@ -94,7 +94,7 @@ func TestAFailedExportSaysWhy(t *testing.T) {
 	}
 }
 
-func TestAWorkerSaysThatNothingServesItsFolder(t *testing.T) {
+func TestAWorkerReportsThatNothingServesItsFolder(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	noError(t, os.WriteFile(filepath.Join(data, "database.url"), []byte("postgres:///relabel?host="+data+"&user=relabel\n"), 0o600)) // a server that stopped left it
@@ -103,7 +103,7 @@ func TestAWorkerSaysThatNothingServesItsFolder(t *testing.T) {
 	}
 }
 
-func TestAClientSaysWhatIsWrongWithItsServer(t *testing.T) {
+func TestAClientReportsAnUnusableServer(t *testing.T) {
 	t.Parallel()
 	other := listenFor(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
 	for _, c := range []struct {
@@ -116,7 +116,7 @@ func TestAClientSaysWhatIsWrongWithItsServer(t *testing.T) {
 	}
 }
 
-func TestADoctorNamesTheSecretThatIsMissing(t *testing.T) {
+func TestDoctorNamesAMissingSecret(t *testing.T) {
 	t.Parallel()
 	api := http.NewServeMux()
 	api.HandleFunc("GET /v1/policies/{policy}", func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +129,7 @@ func TestADoctorNamesTheSecretThatIsMissing(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsForAnExportIsToldThatNobodyWorks(t *testing.T) {
+func TestAWaitingExportWarnsThatNoWorkerRuns(t *testing.T) {
 	t.Parallel()
 	id := relabel.NewID().String()
 	answer := func(text string) http.HandlerFunc {

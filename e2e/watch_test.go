@@ -9,7 +9,7 @@ import (
 )
 
 // Who watches an iteration does not notice that the server was killed and came back, at
-// another address: the watch goes on and ends with the iteration.
+// another address: the watch continues and ends with the iteration.
 func TestAWatchSurvivesARestartOfTheServer(t *testing.T) {
 	t.Parallel()
 	p := place{data: t.TempDir(), database: storetest.Schema(t)}

@@ -31,7 +31,7 @@ check_go() {
     command -v go >/dev/null ||
         die "Go $want or later is not on the PATH: see https://go.dev/doc/install"
     have=$(cd "$here/.." && go env GOVERSION 2>/dev/null) ||
-        die "go.mod asks for Go $want, which the go on the PATH neither is nor can fetch ($(go version)): see https://go.dev/doc/install"
+        die "go.mod requires Go $want; the go on the PATH is another version and cannot fetch it ($(go version)): see https://go.dev/doc/install"
     if [ "$(printf '%s\n' "$want" "${have#go}" | sort -V | head -1)" != "$want" ]; then
         die "Go $want or later is needed, $have is on the PATH: see https://go.dev/doc/install"
     fi

@@ -51,7 +51,7 @@ stand_on() {
     done
 }
 
-# install installs the packages. A file that lists torch lists all that is needed: asked
+# install installs the packages. A file that lists torch lists all dependencies: asked
 # for what torch needs, pip would fetch three gigabytes of CUDA.
 install() {
     local python=$1 requirements=$2 pip=(-m pip install -q --disable-pip-version-check --no-cache-dir -r "$2")

@@ -46,7 +46,7 @@ slice() {
     templates) package=jinja arguments=(-test.run '^Test(Any|ChatTemplates|Characters|ATokenizersConfig)') ;;
     alterations) package=shard arguments=(-test.run '^TestEveryAlteration') ;;
     forgeries) package=envs/verify/forgeries arguments=(-test.v) ;;
-    faults) package=e2e/rollout flags=(-race) arguments=(-test.run '^TestA(KillAtAny|LineCutAtAny)') ;;
+    faults) package=e2e/rollout flags=(-race) arguments=(-test.run '^TestA(KillAtAny|LostConnectionAtAny)') ;;
     programs) package=e2e flags=(-race) ;;
     esac
     [ "$rotation" = yes ] || seconds=7200

@@ -13,7 +13,7 @@ import (
 )
 
 // A worker counts a prompt by the policy's registered tokenizer, as its endpoint is sent it.
-func TestAWorkerCountsPromptsAsTheyAreSent(t *testing.T) {
+func TestAWorkerCountsPromptsAsSent(t *testing.T) {
 	t.Parallel()
 	ctx, db := t.Context(), &localpg.Database{Store: storetest.New(t)}
 	files, err := modelfiles.ReadFolder(shardtest.Student(t))

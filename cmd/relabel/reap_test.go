@@ -26,7 +26,7 @@ func (s stuck) Reap(ctx context.Context, _ func(envs.Labels) bool) ([]string, er
 	return nil, ctx.Err()
 }
 
-func TestAnEngineThatHangsAtARemovalHoldsUpNoTakeover(t *testing.T) {
+func TestAnEngineThatHangsDuringRemovalDoesNotDelayTakeovers(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), storetest.New(t)
 	d := storetest.Seed(t, s, 1)

@@ -7,9 +7,9 @@ import (
 	"relabel/cli"
 )
 
-// TestTheEnvironmentMeansTheSameForEveryCommand compares what serve reads with what a
+// TestEveryCommandReadsTheEnvironmentAlike compares what serve reads with what a
 // command that serves only itself reads.
-func TestTheEnvironmentMeansTheSameForEveryCommand(t *testing.T) {
+func TestEveryCommandReadsTheEnvironmentAlike(t *testing.T) {
 	t.Setenv("RELABEL_ALLOW_ADDRESS", "10.0.0.0/8, 192.168.0.0/16 ,")
 	t.Setenv("RELABEL_DESTINATION_ENDPOINT", " https://s3.example.org")
 	for value, want := range map[string]bool{"1": true, "yes": true, "true": true, "0": false, "no": false, "false": false} {

@@ -9,13 +9,13 @@ import (
 	"relabel/store/storetest"
 )
 
-// TestALineCutAtAnyStatementChangesNothing cuts the worker's line to the database at
+// TestALostConnectionAtAnyStatementChangesNothing cuts the worker's line to the database at
 // exchanges of a rollout: before the server gets the request, in the middle of it, before the
 // answer, and in the middle of the answer. The trajectory ends like an undisturbed one, in one
 // attempt. A fifth of all exchanges is cut, a different one at each place; with
 // RELABEL_TEST_ALL each exchange is. With RELABEL_CUT_ONCE each rollout has one cut only, which
 // takes minutes.
-func TestALineCutAtAnyStatementChangesNothing(t *testing.T) {
+func TestALostConnectionAtAnyStatementChangesNothing(t *testing.T) {
 	t.Parallel()
 	for i, where := range storetest.Cuts {
 		t.Run(where.String(), func(t *testing.T) {

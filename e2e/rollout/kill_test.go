@@ -89,8 +89,8 @@ func (m *mortal) killedAt(at moment, i int, want string) {
 	}
 }
 
-// TestAReplayInAnotherImageBeginsAgain changes what the image holds between two attempts.
-func TestAReplayInAnotherImageBeginsAgain(t *testing.T) {
+// TestAReplayInAnotherImageDivergesAndRestarts changes what the image holds between two attempts.
+func TestAReplayInAnotherImageDivergesAndRestarts(t *testing.T) {
 	t.Parallel()
 	m := newMortal(t)
 	m.queue()

@@ -99,7 +99,7 @@ func done(t testing.TB, s *store.Store, iteration relabel.ID) int {
 
 // Nothing but transactions wakes workers here: no look makes good for a wake-up that was
 // lost.
-func TestNoWakeupIsLostWhateverIsPaused(t *testing.T) {
+func TestPausesLoseNoWakeup(t *testing.T) {
 	ctx := context.Background()
 	url := storetest.Schema(t)
 	s := storetest.Open(t, url)
@@ -152,7 +152,7 @@ func TestNoWakeupIsLostWhateverIsPaused(t *testing.T) {
 }
 
 // With everything paused the workers' slots sleep: jobs neither come nor go.
-func TestNothingIsBusyWhileEverythingIsPaused(t *testing.T) {
+func TestWorkersAreIdleWhileEverythingIsPaused(t *testing.T) {
 	ctx := context.Background()
 	url := storetest.Schema(t)
 	s := storetest.Open(t, url)
@@ -225,7 +225,7 @@ func (e countedEpisode) Close(context.Context) error {
 
 // Two rollouts and one sandbox ahead of need; verifications that take long hold up
 // neither, and are no more than two themselves.
-func TestSlotsBoundWhatIsDoneAtOnce(t *testing.T) {
+func TestSlotsBoundTheRolloutsAtOnce(t *testing.T) {
 	ctx := context.Background()
 	url := storetest.Schema(t)
 	s := storetest.Open(t, url)

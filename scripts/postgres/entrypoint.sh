@@ -9,7 +9,7 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
     initdb -U "$user" --pwfile=<(printf '%s\n' "$POSTGRES_PASSWORD") --auth=scram-sha-256 --auth-local=trust \
         --encoding=UTF8 --locale=C.UTF-8 -D "$PGDATA" >/dev/null
     echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
-    # On a socket alone, so that nobody finds it before its database is there.
+    # On a socket only, so that no client connects before its database exists.
     pg_ctl -D "$PGDATA" -w -o "-c listen_addresses= -c unix_socket_directories=/tmp" start >/dev/null
     if [ "${POSTGRES_DB:-$user}" != postgres ]; then
         createdb -h /tmp -U "$user" "${POSTGRES_DB:-$user}"
