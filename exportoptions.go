@@ -100,7 +100,7 @@ func (s ExportSelection) Describe() string {
 		text += ", where the label was not executed"
 	}
 	if len(s.ExcludeFlags) > 0 {
-		text += ", without what reviews flagged " + strings.Join(s.ExcludeFlags, ", ")
+		text += ", without flagged trajectories and states " + strings.Join(s.ExcludeFlags, ", ")
 	}
 	return text
 }

@@ -79,7 +79,7 @@ type LabelBatch struct {
 	Detail      string     `json:"detail,omitempty" doc:"What went wrong."`
 	Labels      int        `json:"labels" doc:"Labels in it."`
 	Received    int        `json:"received" doc:"Labels received."`
-	Missing     int        `json:"missing" doc:"Labels that failed finally in it."`
+	Missing     int        `json:"missing" doc:"Labels that failed permanently in it."`
 	Returned    int        `json:"returned" doc:"Labels that failed in it and moved to the next round."`
 	CreatedAt   time.Time  `json:"created_at" doc:"When it was created."`
 	SentAt      *time.Time `json:"sent_at,omitempty" doc:"When the endpoint accepted it."`

@@ -6,7 +6,7 @@ type Overview struct {
 	Jobs  map[string]int `json:"jobs" doc:"Waiting jobs by queue."`
 	Runs  []RunOverview  `json:"runs" doc:"Runs with a running iteration, the newest first."`
 	// Outages are policies that are down and that queued trajectories wait for.
-	Outages []Outage `json:"outages" doc:"Policies that are down and that queued trajectories wait for. These trajectories are not claimed meanwhile."`
+	Outages []Outage `json:"outages" doc:"Policies that are down. Queued trajectories that need them are not claimed meanwhile."`
 	// Ideal, Actual and Efficiency cover all done trajectories, as in TimeReport.
 	Ideal      int64    `json:"ideal_ms" doc:"Critical paths of all done trajectories, in milliseconds."`
 	Actual     int64    `json:"actual_ms" doc:"Milliseconds that those trajectories spent on their critical paths."`

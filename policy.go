@@ -21,15 +21,15 @@ type Policy struct {
 	ID           ID           `json:"id" doc:"Its id; every version has its own."`
 	Name         string       `json:"name" doc:"Its name."`
 	Version      int          `json:"version" doc:"Its version under that name, from 1. A version never changes."`
-	BaseURL      string       `json:"base_url" doc:"Address of the endpoint, up to and with /v1."`
+	BaseURL      string       `json:"base_url" doc:"Address of the endpoint, up to and including /v1."`
 	Replicas     []string     `json:"replicas,omitempty" doc:"Further addresses that serve the same model."`
 	Model        string       `json:"model" doc:"The model's name, as the server knows it."`
-	Server       ServerKind   `json:"server" doc:"What kind of server it is."`
+	Server       ServerKind   `json:"server" doc:"Kind of server."`
 	ToolFormat   ToolFormat   `json:"tool_format" doc:"How tools and calls are sent: native or text."`
 	Secret       string       `json:"secret,omitempty" doc:"Name of the secret that holds the API key; never the key."`
-	Sampling     Sampling     `json:"sampling" doc:"How it samples when it collects."`
-	Limits       PolicyLimits `json:"limits" doc:"Bounds of its use."`
-	Price        *Price       `json:"price,omitempty" doc:"What its tokens cost; absent: not known."`
+	Sampling     Sampling     `json:"sampling" doc:"Sampling settings for collection."`
+	Limits       PolicyLimits `json:"limits" doc:"Limits of its calls."`
+	Price        *Price       `json:"price,omitempty" doc:"Prices of its tokens; absent: unknown."`
 	CacheMarkers CacheMarkers `json:"cache_markers,omitempty" doc:"How requests mark what the server should keep in its prompt cache; absent: no marks."`
 	// Tokenizer is the model's tokenizer as the user gave it: the name or hash of a registered
 	// one, whose hash is in TokenizerHash, or a path below --tokenizers. TemplateText replaces the
@@ -228,7 +228,7 @@ type Price struct {
 	Input    float64 `json:"input" doc:"Per million tokens of prompts."`
 	Cached   float64 `json:"cached" doc:"Per million tokens of prompts that came from the server's cache."`
 	Output   float64 `json:"output" doc:"Per million tokens of answers."`
-	Currency string  `json:"currency" doc:"Currency, in three letters."`
+	Currency string  `json:"currency" doc:"Currency code of three letters, such as USD."`
 	// Batch is the share of these prices that the batch endpoint charges, such as 0.5; 0: the
 	// full price.
 	Batch float64 `json:"batch,omitempty" doc:"Share of these prices that the batch endpoint charges; absent: the full price."`

@@ -30,13 +30,13 @@ type Run struct {
 	TeacherID ID            `json:"teacher_id" doc:"The teacher policy, πe."`
 	Beta      *BetaSchedule `json:"beta,omitempty" doc:"Schedule of βi."`
 	Rho       *RhoSchedule  `json:"rho,omitempty" doc:"Schedule of ρi."`
-	Labels    LabelMode     `json:"labels" doc:"When the teacher is asked for the labels of the student's turns: inline (during the rollout), deferred until the iteration's last rollout is over, or batch: then and through its batch endpoint."`
-	Limits    RunLimits     `json:"limits" doc:"Bounds of each trajectory."`
+	Labels    LabelMode     `json:"labels" doc:"When the teacher is asked for the labels of the student's turns: inline (during the rollout), deferred (after the iteration's last rollout), or batch (then, through the teacher's batch endpoint)."`
+	Limits    RunLimits     `json:"limits" doc:"Limits of each trajectory."`
 	Seed      int64         `json:"seed" doc:"Seed of every draw."`
 	Scheduling
-	Budget     *Budget    `json:"budget,omitempty" doc:"Usage of its calls at which it is paused; absent: no bound."`
-	Webhook    *Webhook   `json:"webhook,omitempty" doc:"Webhook for its ends and pauses; absent: the default webhook, if there is one."`
-	CreatedAt  time.Time  `json:"created_at" doc:"When it was made."`
+	Budget     *Budget    `json:"budget,omitempty" doc:"Usage of model calls at which the run is paused; absent: no limit."`
+	Webhook    *Webhook   `json:"webhook,omitempty" doc:"Webhook to call when an iteration or an export ends, or relabel pauses the run; absent: the default webhook, if there is one."`
+	CreatedAt  time.Time  `json:"created_at" doc:"When it was created."`
 	DeletingAt *time.Time `json:"deleting_at,omitempty" doc:"When its deletion began, which continues in the background and refuses new work; absent: not being deleted."`
 }
 
@@ -121,7 +121,7 @@ type Iteration struct {
 	Paused      *Pause         `json:"paused,omitempty" doc:"Its pause; absent: not paused, unless its run is."`
 	// LabellingSince is when deferred labels began to be asked for; nil before, and in runs
 	// whose labels are asked for beside the rollouts.
-	LabellingSince *time.Time `json:"labelling_since,omitempty" doc:"When deferred labels began to be asked for; absent before, and where labels are not deferred."`
+	LabellingSince *time.Time `json:"labelling_since,omitempty" doc:"When labelling started, in a run with deferred or batch labels; absent before, and in other runs."`
 	CreatedAt      time.Time  `json:"created_at" doc:"When it was started."`
 	EndedAt        *time.Time `json:"ended_at,omitempty" doc:"When its last trajectory ended."`
 	RegradedAt     *time.Time `json:"regraded_at,omitempty" doc:"When a verdict of its trajectories was last replaced; absent: never."`
@@ -189,7 +189,7 @@ type RunSpending struct {
 type RunContents struct {
 	Iterations   int   `json:"iterations" doc:"Iterations."`
 	Trajectories int   `json:"trajectories" doc:"Trajectories."`
-	Turns        int64 `json:"turns" doc:"Turns of the attempts that hold trajectories."`
+	Turns        int64 `json:"turns" doc:"Turns of all attempts of its trajectories."`
 	Calls        int64 `json:"calls" doc:"Stored model calls; an estimate for a run of more than 200 trajectories."`
 	Reviews      int   `json:"reviews" doc:"Reviews of its trajectories."`
 	Exports      int   `json:"exports" doc:"Records of exports; their files are kept."`

@@ -43,7 +43,7 @@ const (
 // ãt and any other teacher's answer are all Actions of the same state.
 type Action struct {
 	PolicyID       ID           `json:"policy_id" doc:"The policy whose action it is."`
-	Status         ActionStatus `json:"status" doc:"pending: asked for. received: it is there. missing: reason says why."`
+	Status         ActionStatus `json:"status" doc:"pending: not answered yet. received: the message is available. missing: reason says why."`
 	Reason         string       `json:"reason,omitempty" doc:"Why it is missing."`
 	Raw            []byte       `json:"-"` // the canonical message (JSON, lossless): the server's own bytes unless Said holds those
 	Said           []byte       `json:"-"` // the message as the server wrote it, if calls or reasoning were parsed from its text; else nil

@@ -96,9 +96,9 @@ type Event struct {
 	At           time.Time    `json:"at" doc:"When it happened."`
 	Subject      EventSubject `json:"subject" doc:"What changed: run, iteration, trajectory or export."`
 	RunID        ID           `json:"run_id" doc:"The run."`
-	IterationID  *ID          `json:"iteration_id,omitempty" doc:"The iteration, of iterations and trajectories."`
-	TrajectoryID *ID          `json:"trajectory_id,omitempty" doc:"The trajectory, of trajectories."`
-	ExportID     *ID          `json:"export_id,omitempty" doc:"The export, of exports."`
+	IterationID  *ID          `json:"iteration_id,omitempty" doc:"The iteration, in events of iterations and trajectories."`
+	TrajectoryID *ID          `json:"trajectory_id,omitempty" doc:"The trajectory, in events of trajectories."`
+	ExportID     *ID          `json:"export_id,omitempty" doc:"The export, in events of exports."`
 	State        string       `json:"state" doc:"The new state; of a run: paused or resumed."`
 }
 

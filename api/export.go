@@ -16,7 +16,7 @@ type NewExport struct {
 	EndReasons   []relabel.EndReason `json:"end_reasons,omitempty" name:"end-reason" maxItems:"7" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken" help:"Only trajectories whose rollout ended for this reason; may be repeated. Default: any." doc:"Only trajectories with one of these ends. Default: any end."`
 	Agreement    relabel.Agreement   `json:"agreement,omitempty" enum:"any,same,differs" default:"any" doc:"Only states whose executed action equals the label (same) or differs from it (differs). They are equal if the teacher executed the turn."`
 	// VerdictProtections is a word or a number; the selection has the number.
-	VerdictProtections string `json:"verdict_protections,omitempty" placeholder:"newest|N" maxLength:"10" pattern:"^(newest|[1-9][0-9]*)$" help:"Only trajectories with a verdict of at least this version of the verifier's protections; the others are excluded and counted. relabel run verify grades them again." doc:"Only trajectories with a verdict of this version of the verifier's protections or a newer one; newest: the present version. The others are excluded and counted as verdict_outdated; POST /v1/runs/{id}/verify grades them again. Absent: any verdict, or none."`
+	VerdictProtections string `json:"verdict_protections,omitempty" placeholder:"newest|N" maxLength:"10" pattern:"^(newest|[1-9][0-9]*)$" help:"Only trajectories with a verdict of at least this version of the verifier's protections; the others are excluded and counted. relabel run verify grades them again." doc:"Only trajectories with a verdict of this version of the verifier's protections or a newer one; newest: the current version. The others are excluded and counted as verdict_outdated; POST /v1/runs/{id}/verify grades them again. Absent: any verdict, or none."`
 	// LabelPolicy is a word for a policy; the selection has its id.
 	LabelPolicy        string   `json:"label_policy,omitempty" placeholder:"POLICY" maxLength:"200" doc:"Export labels from this policy instead of the run's teacher: its id, its name, or name@version; another teacher after a relabeling, or the student's own actions. States without its answer are excluded. Default: the run's teacher."`
 	ExcludeFlags       []string `json:"exclude_flags,omitempty" name:"exclude-flag" placeholder:"FLAG" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: trajectories and states of turns with one of them are excluded. *: any flag. The flags at the start of the export count."`
@@ -26,6 +26,6 @@ type NewExport struct {
 
 // ExportDeleted says what became of an export.
 type ExportDeleted struct {
-	ID   relabel.ID `json:"id" doc:"The id that it had."`
+	ID   relabel.ID `json:"id" doc:"Id of the deleted export."`
 	Left string     `json:"left,omitempty" doc:"Files that could not be removed, and why; absent: none."`
 }

@@ -183,10 +183,10 @@ func (f Field) checkNumber(n float64, name string) error {
 		return relabel.Errorf(relabel.CodeInvalid, "is %v: must be above %s", n, f.Above).On(name)
 	}
 	if low, err := strconv.ParseFloat(f.Min, 64); err == nil && !(n >= low) {
-		return relabel.Errorf(relabel.CodeInvalid, "is %v: at least %s", n, f.Min).On(name)
+		return relabel.Errorf(relabel.CodeInvalid, "is %v: must be at least %s", n, f.Min).On(name)
 	}
 	if high, err := strconv.ParseFloat(f.Max, 64); err == nil && !(n <= high) {
-		return relabel.Errorf(relabel.CodeInvalid, "is %v: at most %s", n, f.Max).On(name)
+		return relabel.Errorf(relabel.CodeInvalid, "is %v: must be at most %s", n, f.Max).On(name)
 	}
 	return nil
 }

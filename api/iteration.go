@@ -17,9 +17,9 @@ type NewIteration struct {
 // IterationView is an iteration with its progress.
 type IterationView struct {
 	relabel.Iteration
-	Progress  relabel.Progress `json:"progress" doc:"How far it is."`
-	RunPaused *relabel.Pause   `json:"run_paused,omitempty" doc:"Why its run is paused, if that is what holds it up."`
-	Outages   []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down and that its queued trajectories wait for: they are not claimed meanwhile."`
+	Progress  relabel.Progress `json:"progress" doc:"Its progress."`
+	RunPaused *relabel.Pause   `json:"run_paused,omitempty" doc:"Pause of its run; absent: the run is not paused."`
+	Outages   []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down. Its queued trajectories that need them are not claimed meanwhile."`
 }
 
 // Retry selects the failed trajectories to retry.

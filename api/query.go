@@ -37,14 +37,14 @@ type TrajectoryQuery struct {
 	AgreementMax Number                  `query:"agreement_max" minimum:"0" maximum:"1" doc:"Only with this agreement or less."`
 	Flag         string                  `query:"flag" maxLength:"60" doc:"Only with a review that has this flag; *: any flag."`
 	Reviewed     string                  `query:"reviewed" enum:"true,false" default:"" doc:"Only with, or without, a review."`
-	Sort         relabel.TrajectorySort  `query:"sort" enum:"newest,oldest,most_turns,fewest_turns,most_tokens,fewest_tokens,highest_agreement,lowest_agreement,earliest_difference,latest_difference" default:"newest" doc:"By a figure, finished trajectories that have it come first, then the others, newest first."`
+	Sort         relabel.TrajectorySort  `query:"sort" enum:"newest,oldest,most_turns,fewest_turns,most_tokens,fewest_tokens,highest_agreement,lowest_agreement,earliest_difference,latest_difference" default:"newest" doc:"An order by a figure lists finished trajectories that have the figure first, then the others, newest first."`
 }
 
 // TrajectoryPageQuery asks for a page of trajectories.
 type TrajectoryPageQuery struct {
 	TrajectoryQuery
 	PageQuery
-	Before string `query:"before" maxLength:"512" doc:"The previous of the next page; instead of after."`
+	Before string `query:"before" maxLength:"512" doc:"The value of previous from the next page; instead of after."`
 }
 
 // TextQuery searches for a text in the trajectories that match.
@@ -70,14 +70,14 @@ type RelabelingQuery struct {
 	Run        string               `query:"run" maxLength:"200" doc:"Id or name of a run: only of its trajectories."`
 	Iteration  string               `query:"iteration" format:"uuid" doc:"Id of an iteration: only of its trajectories."`
 	Trajectory string               `query:"trajectory" format:"uuid" doc:"Only of this trajectory (its id)."`
-	Policy     string               `query:"policy" maxLength:"200" doc:"Id, name (the newest version) or name@version of a policy: only by that."`
+	Policy     string               `query:"policy" maxLength:"200" doc:"Id, name (the newest version) or name@version of a policy: only its relabelings."`
 	State      relabel.RelabelState `query:"state" enum:"queued,running,done,failed,cancelled" doc:"Only in this state."`
 }
 
 // RegradeQuery selects the trajectories of a run whose verdicts are counted.
 type RegradeQuery struct {
 	Iteration  string `query:"iteration" doc:"Id of an iteration, or a number i: only its trajectories; of a number, those of all iterations of the run that have it."`
-	Trajectory string `query:"trajectory" format:"uuid" doc:"Id of a trajectory: only that."`
+	Trajectory string `query:"trajectory" format:"uuid" doc:"Id of a trajectory: only its verdicts."`
 }
 
 // AuditQuery filters the audit log.

@@ -10,20 +10,20 @@ import (
 // ActionView is an action with its message.
 type ActionView struct {
 	relabel.Action
-	Message   json.RawMessage `json:"message,omitempty" doc:"The canonical chat message: the model's own words and argument text, with call ids rewritten to call_<turn>_<k>. Absent if the action is not there."`
-	Exact     bool            `json:"exact" doc:"Whether message holds every byte of the model's answer; false if JSON cannot represent them (then see raw)."`
-	Raw       json.RawMessage `json:"raw,omitempty" doc:"The message as its server wrote it; only with raw=true. If read_as is present, message holds the calls or reasoning that were parsed from its text."`
+	Message   json.RawMessage `json:"message,omitempty" doc:"The canonical chat message: the model's own words and argument text, with call ids rewritten to call_<turn>_<k>. Absent unless the action was received."`
+	Exact     bool            `json:"exact" doc:"Whether message contains every byte of the model's answer; false if JSON cannot represent them (then see raw)."`
+	Raw       json.RawMessage `json:"raw,omitempty" doc:"The message as its server wrote it; only with raw=true. If read_as is present, message contains the calls or reasoning that were parsed from its text."`
 	RawBase64 string          `json:"raw_base64,omitempty" doc:"The same in base64, if the bytes are not UTF-8 JSON."`
 }
 
 // TurnView is a turn with its messages.
 type TurnView struct {
 	T            int                   `json:"t" doc:"The turn's number, from 1."`
-	Executor     relabel.Role          `json:"executor" doc:"Who acted: teacher (bt=1) or student (bt=0)."`
+	Executor     relabel.Role          `json:"executor" doc:"Executor of the turn: teacher (bt=1) or student (bt=0)."`
 	Action       ActionView            `json:"action" doc:"at, the action that was executed."`
 	Label        *ActionView           `json:"label,omitempty" doc:"ãt, the teacher's action at the same state; equal to the executed one if the teacher executed the turn. Absent in an evaluation."`
 	Others       []ActionView          `json:"others,omitempty" doc:"Actions of other teachers at the same state, from relabelings."`
-	Observations []relabel.Observation `json:"observations" nullable:"false" doc:"What the environment answered, one for each call in order."`
+	Observations []relabel.Observation `json:"observations" nullable:"false" doc:"Observations of the environment, one per call, in order."`
 	Tree         string                `json:"tree" doc:"Fingerprint of the working tree after the turn."`
 	StartedAt    time.Time             `json:"started_at" doc:"When the turn began."`
 	EndedAt      time.Time             `json:"ended_at" doc:"When the turn was committed."`
@@ -41,9 +41,9 @@ type StateView struct {
 	TrajectoryID relabel.ID      `json:"trajectory_id" doc:"The trajectory."`
 	Attempt      int             `json:"attempt" doc:"The attempt that visited the state."`
 	T            int             `json:"t" doc:"The turn, from 1."`
-	Executor     relabel.Role    `json:"executor" doc:"Who acted here: teacher or student."`
+	Executor     relabel.Role    `json:"executor" doc:"Executor of the turn: teacher or student."`
 	Messages     json.RawMessage `json:"messages" doc:"st: the opening and every earlier turn's executed action and observations, the same for teacher and student. Labels are not part of it. A policy receives these messages without what its kind of server would refuse (arguments that are not a JSON object, invalid UTF-8, reasoning); with tool_format text it receives them as text."`
-	Tools        json.RawMessage `json:"tools" doc:"The tool descriptions that went with it."`
+	Tools        json.RawMessage `json:"tools" doc:"The tool descriptions that were sent with the messages."`
 	Action       ActionView      `json:"action" doc:"at, the action that was executed here."`
 	Label        *ActionView     `json:"label,omitempty" doc:"ãt, the teacher's action here. Absent in an evaluation."`
 	Others       []ActionView    `json:"others,omitempty" doc:"Actions of other teachers at this state, from relabelings."`

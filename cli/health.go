@@ -30,11 +30,11 @@ func (c *HealthCommand) Run(ctx context.Context) error {
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return relabel.Errorf(relabel.CodeUnavailable, "%s does not answer as relabel does", c.Address).Because(err)
+		return relabel.Errorf(relabel.CodeUnavailable, "%s does not answer like relabel", c.Address).Because(err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return relabel.Errorf(relabel.CodeUnavailable, "%s does not answer as relabel does: %s", c.Address, answer.Status)
+		return relabel.Errorf(relabel.CodeUnavailable, "%s does not answer like relabel: %s", c.Address, answer.Status)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ type runVerify struct {
 	runFlags
 	api.Regrade
 	Status bool `help:"Show the state of the verdicts and queue nothing."`
-	Cancel bool `help:"Cancel queued and running regradings; replaced verdicts stay."`
+	Cancel bool `help:"Cancel queued and running regradings; finished ones keep their new verdicts."`
 	Detach bool `help:"Do not wait for the end."`
 }
 

@@ -124,7 +124,7 @@ func ReadTaskFile(path string) ([]relabel.Task, error) {
 func readLines(path string) ([]byte, error) {
 	body, err := os.ReadFile(path)
 	if err == nil && len(bytes.TrimSpace(body)) == 0 {
-		err = relabel.Errorf(relabel.CodeInvalid, "%s holds no task; a task file is JSONL, one task per line", path)
+		err = relabel.Errorf(relabel.CodeInvalid, "%s contains no task; a task file is JSONL, one task per line", path)
 	}
 	return body, err
 }

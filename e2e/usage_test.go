@@ -53,7 +53,7 @@ func TestADemoChecksItsTasksSecretsAndModelsFirst(t *testing.T) {
 	tasks := filepath.Join(t.TempDir(), "tasks.jsonl")
 	noError(t, os.WriteFile(tasks, nil, 0o644))
 	p := place{data: filepath.Join(t.TempDir(), "data")}
-	if said, code := p.command(t, "demo", "--tasks", tasks); code != 1 || !strings.Contains(said, "tasks.jsonl holds no task") {
+	if said, code := p.command(t, "demo", "--tasks", tasks); code != 1 || !strings.Contains(said, "tasks.jsonl contains no task") {
 		t.Errorf("it ended with %d: %s", code, said)
 	}
 	noError(t, os.WriteFile(tasks, []byte(`{"instance_id": "a"}`), 0o644))

@@ -56,9 +56,9 @@ func Check(files relabel.TokenizerFiles) error {
 	}
 	switch {
 	case len(files[relabel.TokenizerJSON]) == 0:
-		return relabel.Errorf(relabel.CodeInvalid, "is missing or empty: it holds the vocabulary").On(relabel.TokenizerJSON)
+		return relabel.Errorf(relabel.CodeInvalid, "is missing or empty: it contains the vocabulary").On(relabel.TokenizerJSON)
 	case len(files) > maxFiles:
-		return relabel.Errorf(relabel.CodeInvalid, "%d files are more than %d", len(files), maxFiles).On("body")
+		return relabel.Errorf(relabel.CodeInvalid, "%d files exceed the limit of %d", len(files), maxFiles).On("body")
 	case files.Bytes() > relabel.MaxTokenizerBytes:
 		return relabel.Errorf(relabel.CodeInvalid, "the files have %d bytes together; at most %d are accepted", files.Bytes(), relabel.MaxTokenizerBytes).On("body")
 	}

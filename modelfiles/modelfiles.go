@@ -40,7 +40,7 @@ func readAll(file *os.File, limit int64) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, errNotRegular
 	case info.Size() > limit:
-		return nil, fmt.Errorf("%d bytes are more than %d", info.Size(), limit)
+		return nil, fmt.Errorf("%d bytes exceed the limit of %d", info.Size(), limit)
 	}
 	content, err := io.ReadAll(io.LimitReader(file, limit+1)) // the file may grow meanwhile
 	if err == nil && int64(len(content)) > limit {
@@ -64,7 +64,7 @@ func ReadFolder(dir string) (relabel.TokenizerFiles, error) {
 		return nil, relabel.Errorf(relabel.CodeNotFound, "the folder cannot be read").On(dir).Because(err)
 	}
 	if !info.IsDir() {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "is not a folder: name the one that holds %s", relabel.TokenizerJSON).On(dir)
+		return nil, relabel.Errorf(relabel.CodeInvalid, "is not a folder: name the one that contains %s", relabel.TokenizerJSON).On(dir)
 	}
 	return read(func(name string) (*os.File, error) {
 		return os.OpenFile(filepath.Join(dir, filepath.FromSlash(name)), flags, 0)

@@ -70,7 +70,7 @@ func checkSecret(value, where string) (string, error) {
 		return "", relabel.Errorf(relabel.CodeSecretMissing, "the %s is empty", where)
 	}
 	if strings.ContainsFunc(value, func(r rune) bool { return r < 0x20 || r == 0x7F }) {
-		return "", relabel.Errorf(relabel.CodeSecretMissing, "the %s holds a line break or another control character", where)
+		return "", relabel.Errorf(relabel.CodeSecretMissing, "the %s contains a line break or another control character", where)
 	}
 	return value, nil
 }

@@ -39,7 +39,7 @@ func (a *answerSlots) begin(ctx context.Context) (leave func(), err error) {
 	case a.building <- struct{}{}:
 		return sync.OnceFunc(func() { <-a.building }), nil
 	case <-wait.C:
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "too many answers are being built; retry in some seconds")
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "too many answers are being built; retry in a few seconds")
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -52,7 +52,7 @@ func (a *answerSlots) hold(bytes int64) (release func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.held+bytes > answersHeld {
-		return nil, relabel.Errorf(relabel.CodeUnavailable, "too many large answers wait for their readers; retry in some seconds")
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "too many large answers wait for their readers; retry in a few seconds")
 	}
 	a.held += bytes
 	return func() {

@@ -84,7 +84,7 @@ func (b bodySlots) beginRead(ctx context.Context, size int64) (leave func(), err
 	if size <= freeBody {
 		return func() {}, nil
 	}
-	leave, err = beginTurn(ctx, b.read, "other bodies are being read; retry in some seconds")
+	leave, err = beginTurn(ctx, b.read, "other bodies are being read; retry in a few seconds")
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (s *site) fillLarge(b *body, memory *bytes.Buffer, in io.Reader, isFile boo
 	case slots <- struct{}{}:
 		b.slot = slots
 	default:
-		return relabel.Errorf(relabel.CodeUnavailable, "too many large bodies are being received; retry in some seconds").On("body")
+		return relabel.Errorf(relabel.CodeUnavailable, "too many large bodies are being received; retry in a few seconds").On("body")
 	}
 	if !isFile {
 		n, err := io.Copy(memory, in)

@@ -51,11 +51,11 @@ func (s *site) addEvents() {
 // addStream serves a stream, which huma leaves to net/http.
 func (s *site) addStream(path, tag, id, summary, description string, scope func(relabel.ID) relabel.EventScope) {
 	op := operation(http.MethodGet, path, tag, id, summary, description+" Server-sent events: run, iteration, trajectory and export carry an Event and its number as id; "+
-		"begin says where a stream begins that was asked for without a position; progress shows the resource as its own page does, first and whenever its counts have changed; end is the last one, with the same; reset says that events after the given one are no longer kept; "+
-		"cut says why the stream ends early. Come back with the last id to go on where it ended. A comment every 15 seconds keeps the line open.")
+		"begin has the position of a stream that was requested without one; progress contains the resource as its own operation returns it, at the start and when its counts have changed; end contains the same and is the last; reset means that events after the given one are no longer stored; "+
+		"cut has the reason why the stream ends early. Reconnect with the last id to continue there. A comment every 15 seconds keeps the connection open.")
 	text, uuid := huma.TypeString, "uuid"
 	op.Parameters = []*huma.Param{
-		{Name: "after", In: "query", Description: "Number of the last event that the client knows; 0: all stored events. Without it the stream begins now.", Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64)}},
+		{Name: "after", In: "query", Description: "Number of the last event that the client knows; 0: all stored events. Without it the stream starts now.", Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64)}},
 		{Name: "Last-Event-ID", In: "header", Description: "The same, as browsers send it when they reconnect; it takes precedence over after.", Schema: &huma.Schema{Type: text}},
 	}
 	if strings.Contains(path, "{id}") {

@@ -13,7 +13,7 @@ import (
 // addExportFiles serves files with ranges, which huma leaves to net/http.
 func (s *site) addExportFiles() {
 	op := operation(http.MethodGet, "/v1/exports/{id}/files/{path}", "exports", "read-export-file", "Read a file of an export",
-		"One file of a finished export, with ranges and conditional requests. path may hold slashes.")
+		"One file of a finished export, with ranges and conditional requests. path may contain slashes.")
 	text, uuid := huma.TypeString, "uuid"
 	op.Parameters = []*huma.Param{
 		{Name: "id", In: "path", Required: true, Description: "Its id.", Schema: &huma.Schema{Type: text, Format: uuid}},
@@ -24,7 +24,7 @@ func (s *site) addExportFiles() {
 	op.Responses = map[string]*huma.Response{
 		"200": {Description: "The file.", Content: binary},
 		"206": {Description: "The part of the file.", Content: binary},
-		"304": {Description: "The file is what the caller has."},
+		"304": {Description: "The caller's copy of the file is current."},
 	}
 	op.Errors = []int{http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable}
 	describeErrors(s, &op)

@@ -83,7 +83,7 @@ func checkText(_ http.ResponseWriter, r *http.Request) error {
 	}
 	for _, text := range texts {
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			return relabel.Errorf(codeMalformed, "the address holds a NUL or is not UTF-8")
+			return relabel.Errorf(codeMalformed, "the address contains a NUL or is not UTF-8")
 		}
 	}
 	for _, name := range tokenNames {

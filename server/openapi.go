@@ -25,7 +25,7 @@ func apiConfig(c Config) huma.Config {
 			Title: "relabel", Version: c.Version,
 			Description: "DAgger data collection for LLM agents: a teacher/student mixture acts in sandboxes, the teacher labels every visited state, and the labelled states are exported as training data. " +
 				"Times are RFC 3339, ids UUIDs. Lists page by key: pass a page's next as after. Unknown fields and parameters are refused. " +
-				"Every error is a Problem with a stable code. A POST with an Idempotency-Key is done once.",
+				"Every error is a Problem with a stable code. A POST with an Idempotency-Key is executed once.",
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
 		Components: &huma.Components{
@@ -33,7 +33,7 @@ func apiConfig(c Config) huma.Config {
 			SecuritySchemes: map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer", Description: "Created by relabel token create; required if the server listens beyond loopback."}},
 		},
 		Tags: []*huma.Tag{
-			{Name: "tasksets", Description: "What is to be solved."},
+			{Name: "tasksets", Description: "Sets of tasks."},
 			{Name: "policies", Description: "Teachers and students, as immutable versions under a name."},
 			{Name: "runs", Description: "Experiments and their iterations."},
 			{Name: "scheduling", Description: "Priorities, quotas and pauses of runs, and the workers."},
@@ -41,7 +41,7 @@ func apiConfig(c Config) huma.Config {
 			{Name: "reviews", Description: "People's flags and notes on trajectories."},
 			{Name: "exports", Description: "Data sets for trainers."},
 			{Name: "audit", Description: "Who changed what."},
-			{Name: "health", Description: "Whether the server lives and can work."},
+			{Name: "health", Description: "Whether the server is alive and ready."},
 		},
 	}}
 	if c.RequireToken {

@@ -53,7 +53,7 @@ func (s *site) paceConnections(next http.Handler) http.Handler {
 }
 
 // errSlowBody is the error of a body that arrives too slowly.
-var errSlowBody = errors.New("the body came too slowly")
+var errSlowBody = errors.New("the body arrived too slowly")
 
 // pacedBody reads a body and fails with errSlowBody if it arrives too slowly.
 type pacedBody struct {

@@ -22,7 +22,7 @@ const (
 	codeMethod    relabel.Code = "method_not_allowed"  // the path is right, the method is not
 	codeTooLarge  relabel.Code = "too_large"           // the body is over the limit
 	codeMediaType relabel.Code = "unsupported_media"   // the body is of a kind that is not read
-	codeTimeout   relabel.Code = "timeout"             // the body came too slowly
+	codeTimeout   relabel.Code = "timeout"             // the body arrived too slowly
 	codeRange     relabel.Code = "range_unsatisfiable" // the requested range is outside the file
 	codeCondition relabel.Code = "precondition_failed" // If-Match and its kin do not hold
 )

@@ -12,7 +12,7 @@ func (s *site) addScheduling() {
 	add(s, operation(http.MethodPatch, "/v1/runs/{id}", "scheduling", "set-scheduling", "Change a run's priority, quota, budget or webhook",
 		"Changes the given fields from the next claim on. Workers keep the trajectories that they hold beyond a smaller quota."), s.setScheduling)
 	act(s, "/v1/runs/{id}/pause", "pause-run", "Pause a run",
-		"Nothing more of it is claimed. Workers release its trajectories within seconds after their current turn, with every turn committed. A second pause changes nothing.", s.pauseRun)
+		"Stops new claims. Workers release its trajectories within seconds after their current turn, with every turn committed. A second pause changes nothing.", s.pauseRun)
 	act(s, "/v1/runs/{id}/resume", "resume-run", "Resume a run", "Ends the run's pause, for any reason. An iteration that is paused itself stays paused.", s.resumeRun)
 	act(s, "/v1/runs/{id}/cancel", "cancel-run", "Cancel a run", "Cancels its running iterations.", s.cancelRun)
 	act(s, "/v1/iterations/{id}/pause", "pause-iteration", "Pause an iteration", "As for a run, but only this iteration.", s.pauseIteration)

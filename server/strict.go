@@ -57,7 +57,7 @@ func checkJSON(body []byte) error {
 		return relabel.Errorf(codeMalformed, "more than one JSON value").On("body")
 	}
 	if hasLoneSurrogate(body) {
-		return relabel.Errorf(codeMalformed, "holds a lone surrogate").On("body")
+		return relabel.Errorf(codeMalformed, "contains a lone surrogate").On("body")
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (r *strictReader) step(token json.Token) (done bool, err error) {
 			return false, r.key(top, v)
 		}
 		if strings.ContainsRune(v, 0) {
-			return false, relabel.Errorf(relabel.CodeInvalid, "holds a NUL character").On(r.place())
+			return false, relabel.Errorf(relabel.CodeInvalid, "contains a NUL character").On(r.place())
 		}
 	case json.Number:
 		if _, err := strconv.ParseFloat(v.String(), 64); err != nil {

@@ -64,7 +64,7 @@ func checkUniqueField(field reflect.StructField, v reflect.Value, path string) e
 	for i := range v.Len() {
 		item := v.Index(i).Interface()
 		if seen[item] {
-			return relabel.Errorf(relabel.CodeInvalid, "is twice in the list; give each value once").On(fmt.Sprintf("%s[%d]", path, i))
+			return relabel.Errorf(relabel.CodeInvalid, "appears twice in the list; give each value once").On(fmt.Sprintf("%s[%d]", path, i))
 		}
 		seen[item] = true
 	}

@@ -36,7 +36,7 @@ const (
 // omit constraints that only a bug can break.
 var meanings = map[string]*relabel.Error{
 	"tasksets_name_check":          relabel.Errorf(relabel.CodeInvalid, "a task set needs a name").On("name"),
-	"tasks_instance":               relabel.Errorf(relabel.CodeInvalid, "an instance is twice in the task set").On("instance_id"),
+	"tasks_instance":               relabel.Errorf(relabel.CodeInvalid, "an instance appears twice in the task set").On("instance_id"),
 	"policies_version":             relabel.Errorf(relabel.CodeConflict, "another request changed the policy at the same time; retry"),
 	"policies_name_check":          relabel.Errorf(relabel.CodeInvalid, "a policy's name must not be empty or contain @").On("name"),
 	"runs_name_check":              relabel.Errorf(relabel.CodeInvalid, "a run needs a name").On("name"),
@@ -115,7 +115,7 @@ func classifyServer(pg *pgconn.PgError, err error) error {
 	case tooLarge:
 		return relabel.Errorf(relabel.CodeInvalid, "a name or another text is too long").Because(err)
 	case badCharacter, untranslatable:
-		return relabel.Errorf(relabel.CodeInvalid, "the text holds NUL or invalid UTF-8, which the database cannot store").Because(err)
+		return relabel.Errorf(relabel.CodeInvalid, "the text contains NUL or invalid UTF-8, which the database cannot store").Because(err)
 	case "3D000", "28000", "28P01", "42501":
 		return relabel.Errorf(relabel.CodeUnavailable, "the database refuses this user or has no such database").Because(err)
 	}

@@ -86,7 +86,7 @@ func (x *exportContext) loadOpen(ctx context.Context, tx pgx.Tx, was relabel.Par
 }
 
 // errChanged means that a trajectory has changed since its export was cut.
-var errChanged = errors.New("another state, another trail, or other numbers of turns or labels")
+var errChanged = errors.New("its state, its trail, or its number of turns or labels differs")
 
 func unchanged(was relabel.PartTrajectory, e relabel.ExportTrajectory) error {
 	labels := 0

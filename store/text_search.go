@@ -48,7 +48,7 @@ func (s *Store) SearchTexts(ctx context.Context, f relabel.TrajectoryFilter, sor
 	case s.searches <- struct{}{}:
 		defer func() { <-s.searches }()
 	default:
-		return page, relabel.Errorf(relabel.CodeBusy, "%d searches are already running; retry in some seconds", searchesAtOnce)
+		return page, relabel.Errorf(relabel.CodeBusy, "%d searches are already running; retry in a few seconds", searchesAtOnce)
 	}
 	h := &textSearch{store: s, pages: w, page: &page, limit: limit, bytes: ask.Bytes, until: time.Now().Add(searchTime),
 		finder: chat.NewFinder(ask.Text, firstMatches, 1)}

@@ -156,7 +156,7 @@ func deleteTokenizerSet(ctx context.Context, tx pgx.Tx, name, hash string) error
 	case policy != "":
 		return relabel.Errorf(relabel.CodeConflict, "the tokenizer %s cannot be deleted: the policy %s uses it", name, policy)
 	case export != "":
-		return relabel.Errorf(relabel.CodeConflict, "the tokenizer %s is used by the export %s, which is not over: wait for it, or cancel it", name, export)
+		return relabel.Errorf(relabel.CodeConflict, "the tokenizer %s is used by the export %s, which has not ended: wait for it, or cancel it", name, export)
 	}
 	_, err = tx.Exec(ctx, "DELETE FROM tokenizer_sets WHERE hash = $1", hash)
 	return err

@@ -251,7 +251,7 @@ func (c *committing) settled(ctx context.Context, tx pgx.Tx) error {
 	case err != nil:
 		return err
 	case len(stored) == 1:
-		return relabel.Errorf(relabel.CodeConflict, "turn %d already exists with other content", c.turn.T)
+		return relabel.Errorf(relabel.CodeConflict, "turn %d already exists with different content", c.turn.T)
 	case trail < c.fence.Attempt:
 		return relabel.Errorf(relabel.CodeConflict, "the turns of attempt %d are not replayed yet", trail)
 	case c.turn.T > length:

@@ -28,7 +28,7 @@ func (l *taskLine) parser(name string) string {
 		short = alias
 	}
 	if short != "" && !slices.Contains(LogParsers, short) {
-		l.refuse("log_parser", "%q is none of %s", name, strings.Join(LogParsers, ", "))
+		l.refuse("log_parser", "%q is not one of %s", name, strings.Join(LogParsers, ", "))
 	}
 	return short
 }

@@ -135,9 +135,9 @@ func (l *taskLine) checkText(field string, raw json.RawMessage, s string) string
 	lone := func(escape [][]byte) bool { return escape[1] != nil }
 	switch {
 	case strings.ContainsRune(s, 0):
-		l.refuse(field, "holds a NUL character")
+		l.refuse(field, "contains a NUL character")
 	case strings.ContainsRune(s, utf8.RuneError) && slices.ContainsFunc(surrogate.FindAllSubmatch(raw, -1), lone):
-		l.refuse(field, "holds a lone surrogate")
+		l.refuse(field, "contains a lone surrogate")
 	default:
 		return s
 	}

@@ -94,7 +94,7 @@ func Read(r io.Reader, format Format) (File, error) {
 		return File{}, fileError(file.problems)
 	}
 	if len(file.tasks) == 0 {
-		return File{}, relabel.Errorf(relabel.CodeInvalid, "the file holds no task")
+		return File{}, relabel.Errorf(relabel.CodeInvalid, "the file contains no task")
 	}
 	return File{Tasks: file.tasks, Digest: hex.EncodeToString(hash.Sum(nil)), Unused: file.unused}, nil
 }
@@ -135,7 +135,7 @@ func checkFormat(format Format) error {
 		}
 		names[i] = string(f)
 	}
-	return relabel.Errorf(relabel.CodeInvalid, "%q is none of %s", format, strings.Join(names, ", ")).On("format")
+	return relabel.Errorf(relabel.CodeInvalid, "%q is not one of %s", format, strings.Join(names, ", ")).On("format")
 }
 
 // readTaskLine reads the fields of one line, or describes why it cannot.

@@ -156,8 +156,8 @@ func TestBadFieldsAreRefusedWithLineAndField(t *testing.T) {
 func TestBadLinesAreRefused(t *testing.T) {
 	good := ownLine(t, nil)
 	for name, c := range map[string]struct{ file, want string }{
-		"empty":             {"", "holds no task"},
-		"blank":             {"\ufeff\n \n\r\n", "holds no task"},
+		"empty":             {"", "contains no task"},
+		"blank":             {"\ufeff\n \n\r\n", "contains no task"},
 		"array":             {"[" + good + "]", "line 1: is a JSON array"},
 		"parquet":           {"PAR1\x15\x04", "line 1: this is a Parquet file"},
 		"cut":               {good[:len(good)-9], "line 1: is not JSON"},

@@ -27,7 +27,7 @@ func rowPath(export relabel.ID, view relabel.View, n int) string {
 	return fmt.Sprintf("%s/rows/%s/%d", exportPath(export), view, n)
 }
 
-var rowKeys = []shortcut{{"j k", "row"}, {"← →", "token, in what is trained on"}}
+var rowKeys = []shortcut{{"j k", "row"}, {"← →", "supervised token"}}
 
 func (v *viewer) showExportRow(w http.ResponseWriter, r *http.Request, e relabel.Export) error {
 	number, err := strconv.Atoi(r.PathValue("row"))

@@ -41,10 +41,10 @@ var excludedWords = map[string]string{
 	"state_too_large":           "the state is over 12 MiB",
 	"too_long":                  "longer than the maximum length",
 	"label_not_continuing":      "the template renders the label so that it does not continue its prompt",
-	"label_without_stop":        "the template gives the label no end",
+	"label_without_stop":        "the template renders the label without an end",
 	"template_refused":          "the template refuses the state or the label",
 	"arguments_not_json":        "the template needs objects, and arguments are malformed",
 	"lone_surrogate":            "half of a surrogate pair, which has no token",
-	"special_token_escaped":     "text of a special token cannot be told from the token",
+	"special_token_escaped":     "text of a special token cannot be distinguished from the token",
 	"reasoning_not_rendered":    "reasoning is kept, but the template drops it",
 }

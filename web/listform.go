@@ -115,7 +115,7 @@ func (v *viewer) offerRuns(ctx context.Context, run *relabel.Run) (control, erro
 		c.Options = append(c.Options, option{Value: r.ID.String(), Says: r.Name})
 	}
 	if next != "" {
-		c.More = "older runs: on their own pages"
+		c.More = "older runs: open the list on the run’s page"
 	}
 	return c, err
 }
@@ -140,7 +140,7 @@ func (v *viewer) offerTasksets(ctx context.Context, most int) (control, error) {
 		c.Options = append(c.Options, option{Value: set.ID.String(), Says: set.Name})
 	}
 	if next != "" {
-		c.More = "older ones: on the pages of tasks"
+		c.More = "older task sets: open the list on a task’s page"
 	}
 	return c, err
 }

@@ -25,20 +25,20 @@ var listColumns = []struct {
 	name, class, title string
 	sorting
 }{
-	{name: "A · B", title: "which two to compare"},
+	{name: "A · B", title: "select two to compare"},
 	{name: "task"},
 	{name: "outcome"},
 	{name: "run"},
 	{name: "iteration"},
-	{name: "who acted", title: "the executor of each turn, and how the label stands to what the student did"},
-	{"first ▲", "n", "the first turn whose label differs from what the student did", sorting{relabel.EarliestDifference, relabel.LatestDifference, false}},
-	{"agreement", "n", "share of student turns whose label does the same", sorting{relabel.LowestAgreement, relabel.HighestAgreement, false}},
+	{name: "who acted", title: "the executor of each turn, and whether the label agrees with the student’s action"},
+	{"first ▲", "n", "the first turn whose label differs from the student’s action", sorting{relabel.EarliestDifference, relabel.LatestDifference, false}},
+	{"agreement", "n", "share of student turns whose label agrees with the action", sorting{relabel.LowestAgreement, relabel.HighestAgreement, false}},
 	{"turns", "n", "", sorting{relabel.MostTurns, relabel.FewestTurns, true}},
 	{"tokens", "n", "of executed actions and labels, prompts and answers together", sorting{relabel.MostTokens, relabel.FewestTokens, true}},
 	{name: "took", class: "n", title: "from the first claim to the end"},
 	{"drawn", "", "when its iteration was started, UTC", sorting{relabel.Newest, relabel.Oldest, true}},
 	{name: "student"},
-	{name: "flags", title: "what reviews say of it"},
+	{name: "flags", title: "flags of its reviews"},
 }
 
 // headingsOf are the headings of a list's columns.

@@ -18,7 +18,7 @@ func (v *viewer) exportCosts(ctx context.Context, run relabel.Run, body api.NewE
 	}
 	chosen := chosenRounds(rounds, body)
 	if len(chosen) == 0 {
-		return []cost{{"states", "none", "no such collect iteration is done"}}, nil
+		return []cost{{"states", "none", "no collect iteration of the selection is done"}}, nil
 	}
 	states, numbers := 0.0, []int{}
 	for _, r := range chosen {

@@ -31,7 +31,7 @@ func TestAnExportIsAskedForWithWhatItWillHold(t *testing.T) {
 	contains(t, ask(`&views=tree&views=linear&template_options={"a":+1.0}&date=2026-01-31&arguments=object&reasoning=drop&thinking_alias=false&template_text=a%0D%0Ab&too_long=drop&pad_tree=true&bare=true`),
 		`"template_text":"a\nb","template_options":{"a":1.0},"date":"2026-01-31","arguments":"object","reasoning":"drop","thinking_alias":false,"too_long":"drop","pad_tree":true,"bare":true}`)
 	contains(t, ask("&verdict_protections=1"), `"verdict_protections":"1"}`, "with a verdict of version 1 of the protections or newer")
-	contains(t, ask("&iteration=7"), "no such collect iteration is done")
+	contains(t, ask("&iteration=7"), "no collect iteration of the selection is done")
 	s.get(400, path+"?capacity=x&views=tree")
 	s.get(400, path+"?capacity=600000&views=tree")
 	e := s.export()

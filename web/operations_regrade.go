@@ -63,7 +63,7 @@ func (v *viewer) regrading(ctx context.Context, title string, run relabel.ID, bo
 		"An infrastructure error leaves the verdict unchanged.", p.Protections), "Verdicts now: " + verdictsByVersion(p) + "."}
 	o.Costs = []cost{{"containers", chart.Grouped(int64(n)), from}, {"tokens", "0", "no model is called"}}
 	if !body.All && p.Outdated > 0 {
-		o.Costs = append(o.Costs, cost{"container time", show.Duration(p.OutdatedMillis), "total of their current verdicts"})
+		o.Costs = append(o.Costs, cost{"container time", show.Duration(p.OutdatedMillis), "the time that their current verdicts took"})
 	}
 	return o, err
 }
@@ -95,7 +95,7 @@ func (v *viewer) cancelVerify(r *http.Request, run relabel.Run, chosen url.Value
 	body, f := api.CancelRegrade{}, form{chosen: chosen}
 	fields, err := v.regradeFields(r.Context(), f, run.ID, body)
 	err = cmp.Or(err, f.read(&body))
-	o := post(runPath(run.ID), "/verify/cancel", "Cancel grading the submissions of "+run.Name+" again", "Cancel", "Cancels queued and running regradings. Verdicts that were replaced stay replaced.")
+	o := post(runPath(run.ID), "/verify/cancel", "Cancel grading the submissions of "+run.Name+" again", "Cancel", "Cancels queued and running regradings. Finished regradings keep their new verdicts.")
 	o.Fields, o.Call.Body = fields, body
 	return o, err
 }

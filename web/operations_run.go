@@ -84,7 +84,7 @@ func (v *viewer) deleteRun(r *http.Request, run relabel.Run, _ url.Values) (oper
 		"Kept: files that exports wrote, the task set, the policies, and the audit log.")
 	o.Done = func([]byte) string { return "/" }
 	if has.Trajectories > backgroundDeletion {
-		o.Notes = append(o.Notes, "The server deletes a run of this size in the background; the page of the run says so until it is gone, and nothing new can be started in it.")
+		o.Notes = append(o.Notes, "The server deletes a run of this size in the background; the page of the run shows this until the run is gone, and no new work can be started in it.")
 	}
 	if has.Deleting {
 		o.Notes = append(o.Notes, "It is being deleted already; this is the part that is not deleted yet.")

@@ -18,7 +18,7 @@ func (v *viewer) scheduleRun(_ *http.Request, run relabel.Run, chosen url.Values
 	err := f.read(&body)
 	keepChanges(&body, run)
 	return operation{Title: "Change the scheduling of " + run.Name, Verb: "Change", Back: path, Call: call{http.MethodPatch, "/v1" + path, body},
-		Notes: []string{"Takes effect with the next claim. Empty budget fields remove the bound, an empty URL the webhook."}, Fields: f.fields(body, nil)}, err
+		Notes: []string{"Takes effect with the next claim. Empty budget fields remove the limit; an empty URL removes the webhook."}, Fields: f.fields(body, nil)}, err
 }
 
 // scheduleOfRun returns the scheduling of a run as form values.

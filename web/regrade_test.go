@@ -18,7 +18,7 @@ func TestASubmissionIsGradedAgainFromItsPages(t *testing.T) {
 	run, trajectory := "/runs/"+s.run.ID.String(), "/trajectories/"+done.ID.String()
 	contains(t, s.get(200, run), "Grade again…", "Verdicts: 1 of version 0")
 	contains(t, s.get(200, run+"/verify"), "containers", "no model is called", "1 of version 0", `/verify`)
-	contains(t, s.get(200, trajectory), "Grade again…", "before versions of the protections were kept")
+	contains(t, s.get(200, trajectory), "Grade again…", "before versions of the protections were recorded")
 	contains(t, s.get(200, run+"/export?verdict_protections=newest"), "verdict_protections", "with a verdict of version")
 	ctx := context.Background()
 	_, err := s.store.Regrade(ctx, relabel.RegradeSelection{RunID: s.run.ID})

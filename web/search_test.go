@@ -52,15 +52,15 @@ func TestTextsOfManyTrajectoriesAreSearched(t *testing.T) {
 	of := "iteration=" + s.iteration.ID.String()
 	query := "text=" + url.QueryEscape("importError: Circular") + "&" + of
 	page := s.get(200, "/trajectories/search?"+query+"&sort=oldest")
-	contains(t, page, "Looked through all 3 trajectories", "found in <b>2</b>", `<mark>ImportError: circular</mark> &lt;b&gt;import&lt;/b&gt; of a`, `href="/trajectories/`+all[0].ID.String()+`#t2"`,
+	contains(t, page, "Searched all 3 trajectories", "found in <b>2</b>", `<mark>ImportError: circular</mark> &lt;b&gt;import&lt;/b&gt; of a`, `href="/trajectories/`+all[0].ID.String()+`#t2"`,
 		`<i class="sign teacher" aria-hidden="true"></i> teacher: observation`, "2 matches in 1 place<", "1 match in 1 place<", all[2].InstanceID, `href="/v1/trajectories/search?`, `value="importError: Circular"`)
 	if strings.Contains(page, ">"+all[1].InstanceID+"<") || strings.Contains(page, `rel="next"`) {
 		t.Error("what does not hold it is listed, or there is more to search")
 	}
 	inert(t, "search", page)
-	contains(t, s.get(200, "/trajectories/search?text=nowhere&"+of), "found in <b>0</b>", "Looked through all 3")
-	contains(t, s.get(200, "/trajectories/search?"+query+"&state=done"), "Looked through all 0 trajectories", "found in <b>0</b>")
-	contains(t, s.get(200, "/trajectories/search"), "Say what to look for")
+	contains(t, s.get(200, "/trajectories/search?text=nowhere&"+of), "found in <b>0</b>", "Searched all 3")
+	contains(t, s.get(200, "/trajectories/search?"+query+"&state=done"), "Searched all 0 trajectories", "found in <b>0</b>")
+	contains(t, s.get(200, "/trajectories/search"), "Enter a text to search for")
 	for _, path := range []string{"text=" + strings.Repeat("x", 501), "text=x&after=x", "text=x&state=asleep", "text=x&so_far=1-2", "text=x&so_far=-1-2-3", "text=x&sort=best"} {
 		s.get(400, "/trajectories/search?"+path)
 	}
@@ -88,9 +88,9 @@ func TestASearchSaysHowFarItCameAndGoesOn(t *testing.T) {
 	for ; path != ""; pages++ {
 		page := s.get(200, path)
 		if pages < 3 {
-			contains(t, page, fmt.Sprintf("Looked through <b>%d</b> of 4 trajectories", pages+1), "Nothing is known of the others yet")
+			contains(t, page, fmt.Sprintf("Searched <b>%d</b> of 4 trajectories", pages+1), "The others have not been searched yet")
 		} else {
-			contains(t, page, "Looked through all 4 trajectories", "found in <b>2</b>", "From the beginning")
+			contains(t, page, "Searched all 4 trajectories", "found in <b>2</b>", "From the beginning")
 		}
 		if path = next(page); path != "" {
 			contains(t, path, "text=needle", "run="+s.run.ID.String(), fmt.Sprintf("so_far=%d-", pages+1))
@@ -141,7 +141,7 @@ func TestWhoSearchesWhileManyDoIsToldSo(t *testing.T) {
 		}()
 	}
 	s.searching(3)
-	contains(t, s.get(429, "/trajectories/search?text=x"), "Too many at once", "3 searches are already running; retry in some seconds")
+	contains(t, s.get(429, "/trajectories/search?text=x"), "Too many at once", "3 searches are already running; retry in a few seconds")
 	s.get(429, "/v1/trajectories/search?text=x")
 	s.get(200, "/trajectories/search") // nothing is asked for
 	s.must(tx.Rollback(t.Context()))
@@ -164,7 +164,7 @@ func TestASearchGoesOnByItselfAndIsWalkedWithKeys(t *testing.T) {
 	p.Wait("document.activeElement.name === 'text'")
 	p.Eval("document.querySelector('input[name=text]').value = ''; 0", nil) // the driver types the key, too
 	p.Type("input[name=text]", "importerror"+kb.Enter)
-	p.Wait("document.querySelector('.total')?.textContent.includes('Looked through all 5 trajectories')")
+	p.Wait("document.querySelector('.total')?.textContent.includes('Searched all 5 trajectories')")
 	p.Wait("!document.querySelector('#search-stop') && document.querySelectorAll('.found').length === 2")
 	if text := p.Text(".total"); strings.Contains(text, "on this page") || !strings.Contains(text, "found in 2") {
 		t.Errorf("it says %s", text)
@@ -190,7 +190,7 @@ func TestASearchPausesWhenMuchIsFoundAndStopsWhenItsReaderSaysSo(t *testing.T) {
 	p := webtest.Open(t, s.URL+"/trajectories/search?text=needle")
 	link := "document.querySelector('.pages a[rel=next]')"
 	p.Wait("document.querySelectorAll('.found').length === 21 && !document.querySelector('#search-stop') && !" + link + ".hidden")
-	contains(t, p.Text(".total"), "Looked through 21 of 23 trajectories", "found in 21", "Nothing is known of the others yet")
+	contains(t, p.Text(".total"), "Searched 21 of 23 trajectories", "found in 21", "The others have not been searched yet")
 	p.Eval("scrollTo(0, document.body.scrollHeight)", nil)
 	p.Screen("search-paused")
 	tx := s.hold()
@@ -203,7 +203,7 @@ func TestASearchPausesWhenMuchIsFoundAndStopsWhenItsReaderSaysSo(t *testing.T) {
 	s.searching(0) // the server does not go on for nobody
 	s.must(tx.Rollback(t.Context()))
 	p.Press("n")
-	p.Wait("document.querySelector('.total').textContent.includes('Looked through all 23 trajectories')")
+	p.Wait("document.querySelector('.total').textContent.includes('Searched all 23 trajectories')")
 	if n := p.Count(".found"); n != 23 || p.Count(".pages a[rel=next]") != 0 {
 		t.Errorf("%d are shown", n)
 	}

@@ -41,7 +41,7 @@ func traceOf(r relabel.Ribbon) trace {
 	for _, part := range []struct {
 		mark rune
 		says string
-	}{{'a', "the student’s with the same label"}, {'d', "with another label"}, {'s', "without one to compare"}} {
+	}{{'a', "by the student with an equal label"}, {'d', "with a different label"}, {'s', "without a label to compare"}} {
 		if n := counts[part.mark]; n > 0 {
 			c.Words += fmt.Sprintf(", %d %s", n, part.says)
 		}

@@ -76,7 +76,7 @@ func (v *viewer) chooseRow(r *http.Request, view *trainerView) error {
 		at = slices.IndexFunc(view.Holding, func(h relabel.Holding) bool { return h.Export.ID.String() == word })
 	}
 	if at < 0 {
-		return relabel.Errorf(relabel.CodeNotFound, "This export does not hold the trajectory.").On("export")
+		return relabel.Errorf(relabel.CodeNotFound, "This export does not contain the trajectory.").On("export")
 	}
 	if len(view.Holding) == 0 {
 		return nil
@@ -156,7 +156,7 @@ func (v *viewer) showRow(ctx context.Context, view *trainerView, q url.Values) e
 		at = max(0, slices.IndexFunc(view.Rows, func(h heldRow) bool { return slices.Contains(view.turns[h.Number], turn) }))
 	}
 	if at < 0 {
-		return relabel.Errorf(relabel.CodeNotFound, "This row does not hold the trajectory.").On("row")
+		return relabel.Errorf(relabel.CodeNotFound, "This row does not contain the trajectory.").On("row")
 	}
 	row, err := v.readRow(ctx, *view.Export, view.View, view.Rows[at].Number)
 	if err != nil {

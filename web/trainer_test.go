@@ -65,12 +65,12 @@ func TestTrainersViewShowsTheStoredMaskAndWeights(t *testing.T) {
 	s := start(t)
 	tr := s.trained()
 	path := "/trajectories/" + tr.ID.String() + "/trainer"
-	contains(t, s.get(200, path), "None of the run’s newest 50 finished exports selected it", "/runs/"+tr.RunID.String()+"/export?iteration=1")
+	contains(t, s.get(200, path), "None of the run’s newest 50 finished exports contain the trajectory", "/runs/"+tr.RunID.String()+"/export?iteration=1")
 	e := s.export()
 	for _, view := range relabel.Views {
 		page := s.get(200, path+"?export="+e.ID.String()+"&view="+string(view))
 		inert(t, string(view), page)
-		contains(t, page, "No label here of turn 5", "trained on")
+		contains(t, page, "These rows have no label of turn 5", "trained on")
 	}
 	tree := s.get(200, path)
 	if words := regexp.MustCompile("<[^>]*>").ReplaceAllString(tree, ""); strings.Count(words, "Rather this.") != 2 {
@@ -100,7 +100,7 @@ func TestTrainersViewShowsTheStoredMaskAndWeights(t *testing.T) {
 		t.Errorf("%d tokens are marked, %d have a label", n, trained)
 	}
 	s.rows = shownRows{}
-	contains(t, s.get(200, path), "Its rows cannot be shown: its files are in another data folder")
+	contains(t, s.get(200, path), "The rows of this export cannot be shown: its files are in another data folder")
 }
 
 func TestTrainersViewInABrowser(t *testing.T) {

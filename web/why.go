@@ -114,7 +114,7 @@ func (v trajectoryView) unresolved(reason relabel.VerdictReason) string {
 	case relabel.VerdictUnfinished:
 		return "The tests stopped early twice with this patch, but not with the gold patch."
 	case relabel.VerdictTampered:
-		return "The tests passed, but tests of the verifier's own in the same run did not end as they must: the patch changes how tests are run or reported."
+		return "The tests passed, but the verifier's canaries in the same run did not give the expected results: the patch changes how tests are run or reported."
 	}
 	return "The verdict is " + string(reason) + "."
 }

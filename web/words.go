@@ -139,9 +139,9 @@ func rhoWords(r relabel.RhoSchedule) string {
 func betaWords(b relabel.BetaSchedule) string {
 	switch b.Kind {
 	case "linear":
-		return fmt.Sprintf("linear: %.4g, −%.4g an iteration, not below %.4g", b.Start, b.Step, b.Floor)
+		return fmt.Sprintf("linear: %.4g, −%.4g per iteration, at least %.4g", b.Start, b.Step, b.Floor)
 	case "exponential":
-		return fmt.Sprintf("exponential: %.4g, ×%.4g an iteration, not below %.4g", b.Start, b.Decay, b.Floor)
+		return fmt.Sprintf("exponential: %.4g, ×%.4g per iteration, at least %.4g", b.Start, b.Decay, b.Floor)
 	case "list":
 		return fmt.Sprintf("list %v", b.Values)
 	}

@@ -65,7 +65,7 @@ func SecretCredentials(names map[string]string, secret func(name string) (string
 		}
 		c, found, err := ParseCredentials(value)
 		if err != nil {
-			err = relabel.Errorf(relabel.CodeInvalid, "the secret %s must hold user:password", name)
+			err = relabel.Errorf(relabel.CodeInvalid, "the secret %s must contain user:password", name)
 		}
 		return c, found, err
 	}

@@ -69,7 +69,7 @@ func validateRecipe(run relabel.Run) error {
 	switch run.Recipe {
 	case relabel.SFT, relabel.DAgger, relabel.AggreVaTe:
 	default:
-		return relabel.Errorf(relabel.CodeInvalid, "is %q; there are sft, dagger and aggrevate", run.Recipe).On("recipe")
+		return relabel.Errorf(relabel.CodeInvalid, "is %q; must be sft, dagger or aggrevate", run.Recipe).On("recipe")
 	}
 	if run.Beta != nil && run.Recipe != relabel.DAgger {
 		return relabel.Errorf(relabel.CodeInvalid, "requires the recipe dagger, not %s", run.Recipe).On("beta")

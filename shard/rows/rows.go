@@ -120,7 +120,7 @@ var columns = []column{
 
 var (
 	errNull = errors.New("contains a null")
-	errType = errors.New("contains values of another type than the view's")
+	errType = errors.New("contains values whose type differs from the view's")
 )
 
 func text(name string, at func(*relabel.ExportRow) *string) column {

@@ -45,7 +45,7 @@ func valuesOf(rounds []Round, value func(Round) *float64) (all []*float64) {
 func Mixture(run relabel.Run, collects []Round) Chart {
 	c := Chart{ID: "mixture", X: "iteration", Labels: roundNames(collects)}
 	if run.Rho != nil {
-		c.Title, c.Note, c.Unit = "Student prefix κ, in turns", "the mean that was drawn, and the mean that the student executed; a trajectory may end before its prefix does", "turns"
+		c.Title, c.Note, c.Unit = "Student prefix κ, in turns", "mean of the drawn κ, and of the prefix turns that the student executed; a trajectory may end before its prefix does", "turns"
 		c.Series = []Series{
 			{Name: "drawn", Look: "ink", Values: valuesOf(collects, func(r Round) *float64 { return r.Figures.KappaDrawn })},
 			{Name: "run", Look: "student", Values: valuesOf(collects, func(r Round) *float64 { return r.Figures.KappaRun })},
@@ -240,7 +240,7 @@ func Calls(rounds []Round) Chart {
 func Compared(of Round) Chart {
 	last := len(of.Figures.ByTurn)
 	step := stepOf(last)
-	c := Chart{ID: "turns", Title: "Labels compared, by turn", Note: "where only a few are left, agreement by turn varies widely", X: "turn", Bars: true, Labels: spans(last, step)}
+	c := Chart{ID: "turns", Title: "Labels compared, by turn", Note: "few trajectories reach late turns, so agreement varies widely there", X: "turn", Bars: true, Labels: spans(last, step)}
 	counts := Series{Name: "student turns with a label", Look: "student"}
 	for i := range c.Labels {
 		counts.Values = append(counts.Values, new(float64(between(of.Figures, i*step, (i+1)*step).Compared)))

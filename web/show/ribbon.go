@@ -79,7 +79,7 @@ func agreementOf(h relabel.TurnHead) agreement {
 	case h.Label == relabel.Missing:
 		return agreement{"missing", "!", "label missing"}
 	case h.Label == relabel.Pending:
-		return agreement{"pending", "?", "label still asked for"}
+		return agreement{"pending", "?", "label pending"}
 	case h.Agrees != nil && *h.Agrees:
 		return agreement{"equal", "✓", "label equal"}
 	}

@@ -35,7 +35,7 @@
         const url = new URL(next().href);
         url.searchParams.set("part", "found");
         const answer = await fetch(url, { headers: { Accept: "text/html" }, signal: mine.signal });
-        if (answer.status === 429) throw new Error("Too many concurrent searches. Continue in some seconds.");
+        if (answer.status === 429) throw new Error("Too many concurrent searches. Continue in a few seconds.");
         if (!answer.ok || answer.redirected) throw new Error("The search failed (" + answer.status + ").");
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
         if (going !== mine) return;

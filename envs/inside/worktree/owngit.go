@@ -112,7 +112,7 @@ func listLibraries(ctx context.Context, processes *process.Table, scratch string
 		}
 		path, _, _ = strings.Cut(path, " (")
 		if !strings.HasPrefix(path, "/") {
-			return nil, fmt.Errorf("%s needs %s, which is not there", program, name)
+			return nil, fmt.Errorf("%s needs %s, which is missing", program, name)
 		}
 		files[filepath.Base(name)] = path
 	}

@@ -73,7 +73,7 @@ func DefaultPrompts() relabel.Prompts {
 // PromptsOf returns the default prompts of a scaffold by its name. CodeInvalid for an unknown one.
 func PromptsOf(scaffold string) (relabel.Prompts, error) {
 	if scaffold != Name {
-		return relabel.Prompts{}, relabel.Errorf(relabel.CodeInvalid, "there is no scaffold %q; there is %q", scaffold, Name).On("scaffold")
+		return relabel.Prompts{}, relabel.Errorf(relabel.CodeInvalid, "the scaffold %q does not exist; available: %q", scaffold, Name).On("scaffold")
 	}
 	return DefaultPrompts(), nil
 }
