@@ -47,7 +47,7 @@ type ExportSelection struct {
 	LabelPolicyID *ID `json:"label_policy_id,omitempty" doc:"The policy whose labels are exported instead of the run's teacher's. Absent: the run's teacher."`
 	// ExcludeFlags are flags of reviews: what is flagged so does not leave, the whole
 	// trajectory or the state of one turn. AnyFlag stands for all.
-	ExcludeFlags []string `json:"exclude_flags,omitempty" doc:"What reviews flagged so is not exported; absent: flags do not matter."`
+	ExcludeFlags []string `json:"exclude_flags,omitempty" doc:"Flags of reviews: trajectories and states with one of them are not exported; absent: none."`
 }
 
 // Agreement selects states by whether the executed action equals the label.
@@ -77,7 +77,7 @@ var Views = []View{ViewMessages, ViewLinear, ViewPacked, ViewTree}
 // ExportForm is the format of an export. Fields about tokens are empty if messages is the only
 // view.
 type ExportForm struct {
-	Views []View `json:"views,omitempty" name:"view" maxItems:"4" uniqueItems:"true" enum:"messages,linear,packed,tree" doc:"Forms of the rows. Default: messages."`
+	Views []View `json:"views,omitempty" name:"view" maxItems:"4" uniqueItems:"true" enum:"messages,linear,packed,tree" doc:"Row formats. Default: messages."`
 	// Tokenizer is the student's tokenizer as the user gave it: the name or hash of a registered
 	// one, whose hash is in TokenizerHash, or a path below --tokenizers of the building machines.
 	// TemplateText replaces the tokenizer's chat template, as does Template, the path of a file
@@ -85,22 +85,22 @@ type ExportForm struct {
 	// variables.
 	Tokenizer       string          `json:"tokenizer,omitempty" placeholder:"DIR|NAME" help:"The student's tokenizer: a model's folder on this machine, which is registered, or the name or hash of a registered one. Default: the student policy's." maxLength:"4096" doc:"The student's tokenizer: the name (or name@version) or the hash of a registered one, or a path below --tokenizers of the machines that build. Needed for views of tokens, except where the student's policy names one."`
 	TokenizerHash   string          `json:"tokenizer_hash,omitempty" kong:"-" readOnly:"true" doc:"Hash of the registered tokenizer's files; absent: the tokenizer is a path below --tokenizers."`
-	Template        string          `json:"template,omitempty" placeholder:"FILE" help:"File with another chat template than the tokenizer's own; its text is sent." maxLength:"4096" doc:"Path of a file with another chat template than the tokenizer's own, below --tokenizers of the machines that build."`
-	TemplateText    string          `json:"template_text,omitempty" kong:"-" maxLength:"262144" doc:"Text of another chat template than the tokenizer's own."`
+	Template        string          `json:"template,omitempty" placeholder:"FILE" help:"File with a chat template that replaces the tokenizer's own; its text is sent." maxLength:"4096" doc:"Path of a file with a chat template that replaces the tokenizer's own, below --tokenizers of the machines that build."`
+	TemplateText    string          `json:"template_text,omitempty" kong:"-" maxLength:"262144" doc:"Text of a chat template that replaces the tokenizer's own."`
 	TemplateOptions json.RawMessage `json:"template_options,omitempty" type:"json" placeholder:"JSON" doc:"Further variables for the template, such as {\"enable_thinking\": false}."`
-	Date            string          `json:"date,omitempty" placeholder:"YYYY-MM-DD" format:"date" doc:"The day that the template sees where it asks for one. Without it such a template is refused: the same export must give the same bytes."`
-	Arguments       ArgumentsForm   `json:"arguments,omitempty" default:"" enum:"auto,string,object" doc:"How the template gets a call's arguments: as the model's own text or as an object. auto, the default: as text where the template shows that as it is."`
+	Date            string          `json:"date,omitempty" placeholder:"YYYY-MM-DD" format:"date" doc:"Today's date for a template that prints it. Without it such a template is refused, because the same export must give the same bytes."`
+	Arguments       ArgumentsForm   `json:"arguments,omitempty" default:"" enum:"auto,string,object" doc:"How the template gets a call's arguments: as the model's own text or as an object. auto, the default: as text if the template prints it unchanged, otherwise as an object."`
 	Reasoning       ReasoningForm   `json:"reasoning,omitempty" default:"" enum:"template,keep,drop" doc:"How reasoning is exported: the template decides (the default); labels that it renders without their reasoning are excluded (keep); or the template never gets it (drop)."`
 	// ThinkingAlias gives a message's reasoning_content to the template as thinking too, the
 	// name that those of gpt-oss and LFM read. nil: true.
-	ThinkingAlias *bool         `json:"thinking_alias,omitempty" negatable:"" help:"Give the template a message's reasoning_content also as thinking, the name that the templates of gpt-oss and LFM read. Default: on." doc:"Whether the template gets a message's reasoning_content as thinking too, the name that those of gpt-oss and LFM read. Default: true."`
-	Normalisation Normalisation `json:"normalisation,omitempty" default:"" enum:"token,transition" doc:"What each label's weight is spread over: each of its tokens weighs w (the default), or w divided by their number."`
+	ThinkingAlias *bool         `json:"thinking_alias,omitempty" negatable:"" help:"Give the template a message's reasoning_content also as thinking, the name that the templates of gpt-oss and LFM read. Default: on." doc:"Whether the template gets a message's reasoning_content as thinking too, the name that the templates of gpt-oss and LFM read. Default: true."`
+	Normalisation Normalisation `json:"normalisation,omitempty" default:"" enum:"token,transition" doc:"Weight of a label's tokens: token gives each of them w (the default), transition gives each w divided by their number."`
 	Capacity      int           `json:"capacity,omitempty" placeholder:"TOKENS" minimum:"64" maximum:"524288" doc:"Tokens per bin. Default: 65536."`
 	MaxLength     int           `json:"max_length,omitempty" placeholder:"TOKENS" minimum:"0" maximum:"524288" doc:"Maximum tokens from the start of a sequence or tree to the end of a label in it; 0: the capacity."`
 	TooLong       TooLong       `json:"too_long,omitempty" default:"" enum:"cut,drop" help:"What to do with a trunk longer than --max-length: cut it after the last label that fits (the default), or drop all its labels. A longer leaf is always dropped. All are counted." doc:"What to do with a trunk over max_length: cut it after the last label that fits (the default), or drop all its labels. A leaf over it is dropped. All are counted."`
 	Divide        int           `json:"divide,omitempty" placeholder:"N" minimum:"0" maximum:"4096" doc:"The trainer's data-parallel size: the number of files per view is a multiple of this; their numbers of rows differ by one at most. 0 means 1."`
 	PadTree       bool          `json:"pad_tree,omitempty" doc:"Fill rows of the tree view up to the capacity."`
-	Bare          bool          `json:"bare,omitempty" doc:"Write linear with input_ids, attention_mask and labels alone, for loaders that want exactly these."`
+	Bare          bool          `json:"bare,omitempty" doc:"Write linear rows with only input_ids, attention_mask and labels, for loaders that require exactly these columns."`
 }
 
 // Tokens reports whether a view of tokens is asked for.

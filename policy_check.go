@@ -39,9 +39,9 @@ func checkNames(p Policy) *Error {
 	case p.Model == "":
 		return Errorf(CodeInvalid, "the model's name is missing").On("model")
 	case !slices.Contains(ServerKinds, p.Server):
-		return Errorf(CodeInvalid, "%q is none of %v", p.Server, ServerKinds).On("server")
+		return Errorf(CodeInvalid, "%q is not one of %v", p.Server, ServerKinds).On("server")
 	case p.ToolFormat != "" && !slices.Contains(ToolFormats, p.ToolFormat):
-		return Errorf(CodeInvalid, "%q is none of %v", p.ToolFormat, ToolFormats).On("tool_format")
+		return Errorf(CodeInvalid, "%q is not one of %v", p.ToolFormat, ToolFormats).On("tool_format")
 	case p.ChatTemplate != "" && p.TemplateText != "":
 		return Errorf(CodeInvalid, "is a second template: give chat_template or template_text").On("chat_template")
 	case len(p.TemplateText) > MaxChatTemplate:

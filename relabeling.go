@@ -31,10 +31,10 @@ type Relabeling struct {
 	Priority     int          `json:"priority" doc:"Relabelings with the highest priority run first."`
 	Turns        int          `json:"turns" doc:"States; received, missing and pending add up to it."`
 	Received     int          `json:"received" doc:"Answers received."`
-	Missing      int          `json:"missing" doc:"Answers that the policy did not give."`
+	Missing      int          `json:"missing" doc:"Missing answers."`
 	Pending      int          `json:"pending" doc:"Answers to be requested."`
-	Compared     int          `json:"compared" doc:"States where both this answer and the first label are there."`
-	Agreed       int          `json:"agreed" doc:"Of these, if they do the same."`
+	Compared     int          `json:"compared" doc:"States for which both this answer and the first label were received."`
+	Agreed       int          `json:"agreed" doc:"States among these at which both agree."`
 	CreatedAt    time.Time    `json:"created_at" doc:"When it was first requested."`
 	StartedAt    *time.Time   `json:"started_at,omitempty" doc:"When it was first claimed."`
 	EndedAt      *time.Time   `json:"ended_at,omitempty" doc:"When it ended."`
@@ -55,10 +55,10 @@ type RelabelProgress struct {
 	Relabelings map[RelabelState]int `json:"relabelings" doc:"Relabelings by state; states without any are absent."`
 	Turns       int                  `json:"turns" doc:"States; received, missing and pending add up to it."`
 	Received    int                  `json:"received" doc:"Answers received."`
-	Missing     int                  `json:"missing" doc:"Answers that the policy did not give."`
+	Missing     int                  `json:"missing" doc:"Missing answers."`
 	Pending     int                  `json:"pending" doc:"Answers to be requested."`
-	Compared    int                  `json:"compared" doc:"States where both this answer and the first label are there."`
-	Agreed      int                  `json:"agreed" doc:"Of these, if they do the same."`
+	Compared    int                  `json:"compared" doc:"States for which both this answer and the first label were received."`
+	Agreed      int                  `json:"agreed" doc:"States among these at which both agree."`
 }
 
 // Add adds q's counts to p's.

@@ -72,7 +72,7 @@ type Worker struct {
 	StartedAt   time.Time   `json:"started_at" doc:"When it started."`
 	SeenAt      time.Time   `json:"seen_at" doc:"Time of its last heartbeat."`
 	// Activity is nil before the first report.
-	Activity *WorkerActivity `json:"activity" doc:"What it does, a few seconds old; null before its first report."`
+	Activity *WorkerActivity `json:"activity" doc:"Its activity, a few seconds old; null before its first report."`
 }
 
 // Engine is the state of a Docker engine, as a process last saw it.

@@ -14,8 +14,8 @@ type NewRun struct {
 	Beta      *relabel.BetaSchedule `json:"beta,omitempty" type:"json" placeholder:"JSON" help:"Schedule of βi, for dagger. Default: {\"kind\":\"linear\",\"start\":1,\"step\":0.2,\"floor\":0.6} (paper F.1)." doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 per iteration, at least 0.6 (paper F.1)."`
 	Rho       *relabel.RhoSchedule  `json:"rho,omitempty" type:"json" placeholder:"JSON" help:"Schedule of ρi, the distribution of the student-prefix length κ, for aggrevate. Default: {\"kind\":\"shifting\",\"max\":40} (paper F.1)." doc:"Schedule of ρi, the distribution of the student-prefix length κ, for aggrevate. Default: shifting, at most 40 turns (paper F.1)."`
 	Labels    relabel.LabelMode     `json:"labels,omitempty" enum:"inline,deferred,batch" default:"inline" doc:"When the teacher labels the student's turns: inline (during the rollout), deferred (after the iteration's last rollout), or batch (then, through the teacher's OpenAI-style batch endpoint)."`
-	Limits    *NewRunLimits         `json:"limits,omitempty" type:"json" placeholder:"JSON" help:"Limits that differ from the paper's, such as {\"max_turns\":40}. Keys: max_turns (100), max_context_tokens (65536), wall_clock_seconds (3600), command_seconds (120), verify_seconds (1800), environment_retries (3)." doc:"Bounds of each trajectory."`
-	Budget    *relabel.Budget       `json:"budget,omitempty" kong:"-" doc:"Usage of its calls at which it is paused. It can be changed later."`
+	Limits    *NewRunLimits         `json:"limits,omitempty" type:"json" placeholder:"JSON" help:"Limits that differ from the paper's, such as {\"max_turns\":40}. Keys: max_turns (100), max_context_tokens (65536), wall_clock_seconds (3600), command_seconds (120), verify_seconds (1800), environment_retries (3)." doc:"Limits of each trajectory."`
+	Budget    *relabel.Budget       `json:"budget,omitempty" kong:"-" doc:"Usage of model calls at which the run is paused. It can be changed later."`
 	Webhook   *relabel.Webhook      `json:"webhook,omitempty" kong:"-" doc:"Webhook to call when an iteration or an export ends, or relabel pauses the run. It can be changed later."`
 	Seed      int64                 `json:"seed,omitempty" doc:"Seed of every draw: the same seed gives the same draws on any machine."`
 }
@@ -40,8 +40,8 @@ type NewRunLimits struct {
 // RunView is a run with what it has used.
 type RunView struct {
 	relabel.Run
-	Spent   relabel.Spent    `json:"spent" doc:"What its calls have used so far."`
-	Outages []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down and that its queued trajectories wait for: they are not claimed meanwhile."`
+	Spent   relabel.Spent    `json:"spent" doc:"Usage of its calls so far."`
+	Outages []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down. Its queued trajectories that need them are not claimed meanwhile."`
 }
 
 // SchedulingPatch changes a run's scheduling; absent fields do not change.

@@ -18,7 +18,7 @@ type exportVerify struct {
 	ClientFlags
 	Export    string `arg:"" name:"id|dir" help:"Id of the export, whose files are on this machine, or its folder."`
 	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: the registered one, from the running server, or the folder that the manifest names."`
-	Template  string `placeholder:"FILE" type:"existingfile" help:"Another chat template than the folder's own."`
+	Template  string `placeholder:"FILE" type:"existingfile" help:"Chat template that replaces the folder's own."`
 	Render    bool   `default:"true" negatable:"" help:"Render the messages view again and compare it with the token views. Default: on."`
 	JSON      bool   `name:"json" help:"Print the report as JSON, including what was not checked."`
 	First     int    `default:"10" placeholder:"N" help:"Number of problems of each kind that are printed one by one. Default: ${default}."`

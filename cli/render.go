@@ -18,7 +18,7 @@ import (
 type RenderCommand struct {
 	Template string `required:"" placeholder:"FILE" help:"A chat template (.jinja), a tokenizer_config.json with its template and special tokens, or a folder that has one."`
 	Date     string `placeholder:"YYYY-MM-DD" help:"Current date for the template. Default: today."`
-	Thinking bool   `name:"thinking-alias" default:"true" negatable:"" help:"Give a message's reasoning under both reasoning_content and thinking, whichever it has. Default: on."`
+	Thinking bool   `name:"thinking-alias" default:"true" negatable:"" help:"Pass a message's reasoning to the template as both reasoning_content and thinking. Default: on."`
 }
 
 // Run reads conversations from standard input, one JSON object per line, and writes an object

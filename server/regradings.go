@@ -16,9 +16,9 @@ func (s *site) addRegradings() {
 	add(s, operation(http.MethodGet, "/v1/runs/{id}/verify", "runs", "show-verify-run", "Show the state of a run's verdicts",
 		"The run's verdicts by version of the verifier's protections, and the progress of grading them again."), s.showVerifyRun)
 	add(s, action("/v1/runs/{id}/verify/cancel", "runs", "cancel-verify-run", "Cancel grading a run again",
-		"Cancels queued and running regradings. Replaced verdicts stay replaced."), s.cancelVerifyRun)
+		"Cancels queued and running regradings. Finished regradings keep their new verdicts."), s.cancelVerifyRun)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/verdicts", "trajectories", "list-verdicts", "List a trajectory's verdicts",
-		"All verdicts, newest first, without their outputs. The newest one that is not an infrastructure error counts."), s.listVerdicts)
+		"All verdicts, newest first, without their outputs. The newest one without an infrastructure error is current."), s.listVerdicts)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/regradings", "trajectories", "list-regradings", "List a trajectory's regradings",
 		"The regradings of its submission with their results, newest first, at most 100."), s.listRegradings)
 }

@@ -188,6 +188,6 @@ func checkTexts(ctx context.Context, conn *pgx.Conn, known []migrationText) erro
 }
 
 func otherBuild(what string) error {
-	return relabel.Errorf(relabel.CodeConflict, "the database was made by another build of relabel: %s. Nothing was changed. "+
+	return relabel.Errorf(relabel.CodeConflict, "the database was created by another build of relabel: %s. Nothing was changed. "+
 		"Use the relabel that made it, or begin with a new data folder (--data) or an empty database; pg_dump --data-only keeps what it holds", what)
 }

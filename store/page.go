@@ -93,7 +93,7 @@ func (l *list[T]) page(ctx context.Context, s *Store, p relabel.Page) (items []T
 		return nil, "", err
 	}
 	if p.Before != "" {
-		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this list has forward pages only").On("before")
+		return nil, "", relabel.Errorf(relabel.CodeInvalid, "this list supports only forward pages").On("before")
 	}
 	var after *cursor
 	if p.After != "" {

@@ -263,7 +263,7 @@ func (s *Store) SettleRelabel(ctx context.Context, f relabel.RelabelFence, t int
 		case err != nil:
 			return err
 		case policy != answer.PolicyID:
-			return relabel.Errorf(relabel.CodeInvalid, "the answer is from another policy than requested").On("policy_id")
+			return relabel.Errorf(relabel.CodeInvalid, "the answer is not from the requested policy").On("policy_id")
 		}
 		return settleAnswer(ctx, tx, f, of, t, answer)
 	})

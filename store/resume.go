@@ -90,7 +90,7 @@ func trailIs(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int, conditio
 		"SELECT EXISTS (SELECT 1 FROM attempts WHERE trajectory_id = $1 AND number = $2 AND "+condition+")",
 		f.TrajectoryID, from, value)
 	if err == nil && !done {
-		return relabel.Errorf(relabel.CodeConflict, "attempt %d holds no turns that attempt %d could take over", from, f.Attempt)
+		return relabel.Errorf(relabel.CodeConflict, "attempt %d has no turns that attempt %d could take over", from, f.Attempt)
 	}
 	return err
 }

@@ -136,7 +136,7 @@ func TestBadFieldsAreRefusedWithLineAndField(t *testing.T) {
 		{"FAIL_TO_PASS", "['a']", "neither a list"}, {"FAIL_TO_PASS", []any{"a", 3}, "item 2"}, {"FAIL_TO_PASS", []string{""}, "item 1"},
 		{"PASS_TO_PASS", map[string]int{"a": 1}, "neither a list"},
 		{"PASS_TO_PASS", []string{"tests/test_index.py::test_equal_keys"}, "FAIL_TO_PASS too"},
-		{"log_parser", "mine", "none of pytest"}, {"base_commit", "main", "not a commit"},
+		{"log_parser", "mine", "not one of pytest"}, {"base_commit", "main", "not a commit"},
 		{"test_comand", "x", "not a field of a task"}, {"test_cmd", 1, "not a string"}, {"test_cmd", []string{"a\x00"}, "NUL"},
 	} {
 		t.Run(c.field+" "+c.says, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestBadLinesAreRefused(t *testing.T) {
 		"number":            {"12", "line 1: is not a JSON object"},
 		"duplicate key":     {strings.Replace(good, `{`, `{"patch":"x",`, 1), `has the field "patch" twice`},
 		"broken UTF-8":      {strings.Replace(good, "pypi/shelf", "pypi/\xffshelf", 1), "line 1: is not UTF-8"},
-		"lone surrogate":    {strings.Replace(good, "pypi/shelf", `pypi/\udcffshelf`, 1), "line 1: repo: holds a lone surrogate"},
+		"lone surrogate":    {strings.Replace(good, "pypi/shelf", `pypi/\udcffshelf`, 1), "line 1: repo: contains a lone surrogate"},
 		"same id":           {good + "\n" + good, `line 2: instance_id: "pypi__shelf-1.4.2" is that of line 1 too`},
 		"deep":              {strings.Repeat(`{"a":`, 20000), "line 1: is not JSON"},
 		"unknown data set":  {`{"instance_id":"a__b-1","repo":"a/b"}`, "line 1: image: is missing, and the line shows neither"},
@@ -190,7 +190,7 @@ func TestEscapesOfSurrogatesAreReadInPairs(t *testing.T) {
 			line := changeLine(t, ownLine(t, nil), map[string]any{name: json.RawMessage(value)})
 			tasks, _, err := readTasks(strings.NewReader(line), FormatAuto)
 			if want == "" {
-				if err == nil || !strings.Contains(err.Error(), name+": holds a lone surrogate") {
+				if err == nil || !strings.Contains(err.Error(), name+": contains a lone surrogate") {
 					t.Errorf("%s %s: got %v", name, value, err)
 				}
 				continue

@@ -94,7 +94,7 @@ func TestAFieldThatIsRefusedSaysWhy(t *testing.T) {
 	s := start(t)
 	s.begin("wrong", "s")
 	for field, want := range map[string]string{
-		"beta.start=NaN": `is &#34;NaN&#34;: give a number`, "beta.start=Inf": `give a number`, "limits.max_turns=0": `is 0: at least 1`, "limits.max_turns=1.5": `give a whole number`,
+		"beta.start=NaN": `is &#34;NaN&#34;: give a number`, "beta.start=Inf": `give a number`, "limits.max_turns=0": `is 0: must be at least 1`, "limits.max_turns=1.5": `give a whole number`,
 		"prompts.tools=[{%22nmae%22:%22x%22}]": `unknown field`, "prompts.tools=[]+[]": `is more than one JSON value`, "seed=&seed=x": `give a whole number`,
 	} {
 		page := s.get(400, "/runs/new?name=kept&"+field)

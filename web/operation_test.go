@@ -163,7 +163,7 @@ func TestAnIterationIsStartedWithTheNewestStudent(t *testing.T) {
 	p.Wait("document.querySelectorAll('#offers-student option').length === 3")
 	p.Type("#operation [name=generations]", "2")
 	p.Type("#operation [name=beta]", "3\t")
-	p.Wait("document.querySelector('#operation [role=alert]')?.innerText.includes('β: is 3: at most 1')")
+	p.Wait("document.querySelector('#operation [role=alert]')?.innerText.includes('β: is 3: must be at most 1')")
 	p.Wait(`document.querySelector("#operation #curl").textContent.includes('"generations":2')`) // the rest stays
 	p.Eval("(() => { const f = document.querySelector('#operation [name=beta]'); f.value = '0.5'; f.dispatchEvent(new Event('change', {bubbles: true})); })()", nil)
 	p.Wait(`document.querySelector("#operation #curl").textContent.includes('"beta":0.5') && !document.querySelector('#operation [role=alert]')`)
