@@ -182,7 +182,7 @@ func decodeObject(raw string) ([]field, error) {
 func notAnObject(err error) error {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("they are an incomplete JSON object")
+		return errors.New("they are not a whole JSON object: the text breaks off")
 	case err != nil:
 		return fmt.Errorf("they are not a JSON object: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
