@@ -7,7 +7,7 @@ import (
 // NewExport says what is exported, and in which form. A filter that is absent is that of the run's recipe.
 type NewExport struct {
 	Run          string              `json:"run" arg:"" minLength:"1" maxLength:"200" doc:"The run: its id, or its name if no other has it."`
-	Iteration    int                 `json:"iteration,omitempty" minimum:"0" maximum:"1000000" help:"Iteration to export. Default: the latest that is done, with --unfinished the latest that is done or running." doc:"Number of the collect iteration; 0: the latest that is done, with unfinished the latest that is done or running."`
+	Iteration    int                 `json:"iteration,omitempty" minimum:"1" maximum:"1000000" help:"Iteration to export. Default: the latest that is done, with --unfinished the latest that is done or running." doc:"Number of the collect iteration. Default: the latest that is done, with unfinished the latest that is done or running."`
 	Aggregated   bool                `json:"aggregated,omitempty" help:"Export iterations 1 to I together (D1 ∪ … ∪ Di, eq. 3) instead of only I." doc:"Also export every earlier iteration: D1 ∪ … ∪ Di (eq. 3). Default: only that iteration."`
 	Unfinished   bool                `json:"unfinished,omitempty" doc:"Include running iterations: their trajectories that are done when the export starts. The others are excluded and counted as not_done."`
 	Submitted    *bool               `json:"submitted,omitempty" negatable:"" help:"Only trajectories with a valid submission (paper F.2). Default except for grpo; --no-submitted includes the others." doc:"Only trajectories with a valid submission (paper F.2); false: also others. Default: true, for a grpo run false."`

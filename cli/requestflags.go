@@ -46,7 +46,11 @@ func describeFlag(node kong.Visitable, next kong.Next) error {
 	if v.Tag.Name == "" {
 		v.Name = v.Tag.Prefix + strings.ReplaceAll(name, "_", "-")
 	}
-	v.Help = api.Field{Doc: cmp.Or(v.Tag.Help, v.Tag.Get("doc")), Min: v.Tag.Get("minimum"), Max: v.Tag.Get("maximum"), Above: v.Tag.Get("exclusiveMinimum")}.Help()
+	bounds := api.Field{Doc: cmp.Or(v.Tag.Help, v.Tag.Get("doc")), Min: v.Tag.Get("minimum"), Max: v.Tag.Get("maximum"), Above: v.Tag.Get("exclusiveMinimum")}
+	v.Help = bounds.Help()
+	if bounds.Min+bounds.Max+bounds.Above != "" {
+		v.Mapper = boundedMapper{v.Mapper, bounds}
+	}
 	if v.Default != "" {
 		v.Help += " Default: " + v.Default + "."
 	}
@@ -63,6 +67,23 @@ func describeFlag(node kong.Visitable, next kong.Next) error {
 		v.Enum += "," // an absent flag
 	}
 	return next(nil)
+}
+
+// boundedMapper refuses numbers outside their bounds, and so a 0 that the request would omit.
+type boundedMapper struct {
+	kong.Mapper
+	bounds api.Field
+}
+
+// Decode implements kong.Mapper.
+func (m boundedMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	if err := m.Mapper.Decode(ctx, target); err != nil {
+		return err
+	}
+	if target.Kind() != reflect.Pointer {
+		target = target.Addr()
+	}
+	return m.bounds.Check(target, "")
 }
 
 func readID(ctx *kong.DecodeContext, target reflect.Value) error {

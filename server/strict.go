@@ -32,8 +32,8 @@ type level struct {
 }
 
 // checkJSON refuses JSON that two readers may understand in two ways (duplicate keys,
-// broken UTF-8, lone surrogates), that is too deep or has too many values, or that holds NaN
-// or a NUL.
+// broken UTF-8, lone surrogates), that is too deep or has too many values, or that holds NaN,
+// a NUL or a null, which would silently be the default.
 func checkJSON(body []byte) error {
 	if !utf8.Valid(body) {
 		return relabel.Errorf(codeMalformed, "not UTF-8").On("body")
@@ -121,12 +121,26 @@ func (r *strictReader) step(token json.Token) (done bool, err error) {
 		if _, err := strconv.ParseFloat(v.String(), 64); err != nil {
 			return false, relabel.Errorf(relabel.CodeInvalid, "%.40s is out of range", v).On(r.place())
 		}
+	case nil:
+		if !r.freeForm() {
+			return false, relabel.Errorf(relabel.CodeInvalid, "is null; omit it for its default").On(r.place())
+		}
 	}
 	if top := r.top(); top != nil {
 		top.key = ""
 		top.index++
 	}
 	return len(r.stack) == 0, nil
+}
+
+// freeForm reports whether the reader is inside the field that holds JSON of any form.
+func (r *strictReader) freeForm() bool {
+	for _, l := range r.stack[:max(len(r.stack)-1, 0)] {
+		if l.key == "template_options" {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *strictReader) top() *level {

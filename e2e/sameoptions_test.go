@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"cmp"
+	"encoding/json"
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/api"
+	"relabel/store/storetest"
+)
+
+// TestEveryOptionOfAnExportGivesTheSameRequestEverywhere sets each field of api.NewExport and
+// compares the requests of the command and of the page with the JSON of REST. A field that either
+// of them lacks fails it.
+func TestEveryOptionOfAnExportGivesTheSameRequestEverywhere(t *testing.T) {
+	t.Parallel()
+	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	s := storetest.Open(t, p.database)
+	noError(t, s.Migrate(bounded(t)))
+	run := seedRounds(t, s, relabel.DAgger).ID.String()
+	_, server := p.serve(t)
+	tap, sent := tapExports(t, server.Base)
+	template := filepath.Join(t.TempDir(), "template.jinja")
+	noError(t, os.WriteFile(template, []byte("x"), 0o600))
+	for _, yes := range []string{"true", "false"} {
+		options := map[string]any{"run": run}
+		args := []string{"export", "start", run, "--server", tap, "--detach"}
+		query := url.Values{}
+		for _, f := range api.Fields(api.NewExport{}) {
+			value, texts := sample(t, f, yes)
+			if f.Name == "run" || value == nil {
+				continue
+			}
+			query[f.Name] = texts
+			options[f.Name] = value
+			args = append(args, flagsOf(f, texts, template)...)
+		}
+		if got := requestOnPage(t, server.Base, run, query); !reflect.DeepEqual(got, options) {
+			t.Errorf("%s: the page sends\n%v\nwant\n%v", yes, got, options)
+		}
+		delete(options, "template") // a path on the server, which the command does not take
+		said, _ := p.command(t, args...)
+		select {
+		case got := <-sent:
+			if !reflect.DeepEqual(got, options) {
+				t.Errorf("%s: the command sends\n%v\nwant\n%v", yes, got, options)
+			}
+		default:
+			t.Fatalf("the command sends nothing: %s", said)
+		}
+	}
+}
+
+// samples are values for fields that do not take any text.
+var samples = map[string]string{"verdict_protections": "1", "date": "2026-01-02", "destination": "s3://b/p", "template_options": `{"a":1}`}
+
+// sample is a value of a field that is not its default, as JSON and as the texts of a form; nil
+// if it has none.
+func sample(t *testing.T, f api.Field, yes string) (value any, texts []string) {
+	t.Helper()
+	text := cmp.Or(samples[f.Name], "x")
+	of := f.Type
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch of.Kind() {
+	case reflect.Bool:
+		if text = yes; yes == "false" && f.Type.Kind() == reflect.Bool {
+			return nil, nil
+		}
+	case reflect.Int:
+		text = f.Min + "0"
+	case reflect.Slice:
+		if f.List() {
+			var list []any
+			texts = f.Enum
+			if texts == nil {
+				texts = []string{"x", "y"}
+			}
+			for _, text := range texts {
+				list = append(list, text)
+			}
+			return list, texts
+		}
+	default:
+		if f.Enum != nil {
+			text = f.Enum[len(f.Enum)-1]
+		}
+		return text, []string{text}
+	}
+	noError(t, json.Unmarshal([]byte(text), &value))
+	return value, []string{text}
+}
+
+// flagsOf are the flags of the command for a field.
+func flagsOf(f api.Field, texts []string, template string) (args []string) {
+	tag := reflect.TypeFor[api.NewExport]().FieldByIndex(f.Index).Tag
+	name := cmp.Or(tag.Get("name"), strings.ReplaceAll(f.Name, "_", "-"))
+	switch {
+	case f.Name == "template":
+		return nil
+	case f.Name == "template_text": // the command reads it from a file
+		return []string{"--template", template}
+	case texts[0] == "true":
+		return []string{"--" + name}
+	case texts[0] == "false":
+		return []string{"--no-" + name}
+	}
+	for _, text := range texts {
+		args = append(args, "--"+name, text)
+	}
+	return args
+}
+
+// tapExports passes requests on to a server, except those that start an export: it refuses and
+// records them.
+func tapExports(t *testing.T, server string) (address string, sent chan map[string]any) {
+	t.Helper()
+	to, err := url.Parse(server)
+	noError(t, err)
+	sent = make(chan map[string]any, 1)
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	tap := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost || r.URL.Path != "/v1/exports" {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		var body map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		sent <- body
+		w.WriteHeader(http.StatusConflict)
+	}))
+	t.Cleanup(tap.Close)
+	return tap.URL, sent
+}
+
+// curlBody finds the request that a page of an operation shows.
+var curlBody = regexp.MustCompile(`(?s)id="curl".*? -d '(.*?)'`)
+
+// requestOnPage is the request that the page of an export sends for the chosen values.
+func requestOnPage(t *testing.T, server, run string, chosen url.Values) (body map[string]any) {
+	t.Helper()
+	res, err := http.Get(server + "/runs/" + run + "/export?" + chosen.Encode())
+	noError(t, err)
+	defer res.Body.Close()
+	page, err := io.ReadAll(res.Body)
+	noError(t, err)
+	shown := curlBody.FindStringSubmatch(html.UnescapeString(string(page)))
+	if shown == nil {
+		t.Fatalf("%s: the page shows no request: %s", res.Status, page)
+	}
+	noError(t, json.Unmarshal([]byte(shown[1]), &body))
+	return body
+}
