@@ -24,6 +24,22 @@ type NewExport struct {
 	relabel.ExportForm          // how rows are written
 }
 
+// Selection is what the request selects from a run with a recipe, with the recipe's defaults. It
+// leaves RunID and LabelPolicyID to the server. Errors are CodeInvalid and name the field.
+func (n NewExport) Selection(recipe relabel.Recipe) (relabel.ExportSelection, error) {
+	sel := relabel.ExportSelection{Iteration: n.Iteration, Aggregated: n.Aggregated, Unfinished: n.Unfinished,
+		EndReasons: n.EndReasons, Agreement: n.Agreement, ExcludeFlags: n.ExcludeFlags}
+	if sel.Agreement == "any" {
+		sel.Agreement = relabel.AgreementAny
+	}
+	sel, err := sel.WithDefaults(relabel.ExportFilters{Submitted: n.Submitted, Resolved: n.Resolved, MixedRewards: n.MixedRewards}, recipe)
+	if err != nil {
+		return sel, err
+	}
+	sel.VerdictProtections, err = relabel.ParseProtections(n.VerdictProtections)
+	return sel, err
+}
+
 // ExportDeleted says what became of an export.
 type ExportDeleted struct {
 	ID   relabel.ID `json:"id" doc:"Id of the deleted export."`

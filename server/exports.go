@@ -53,15 +53,11 @@ func (s *site) startExport(ctx context.Context, in *of[api.NewExport]) (*of[rela
 
 // selection returns the requested selection with the default filters of the run's recipe.
 func (s *site) selection(ctx context.Context, b api.NewExport, run relabel.Run) (relabel.ExportSelection, error) {
-	sel := relabel.ExportSelection{RunID: run.ID, Iteration: b.Iteration, Aggregated: b.Aggregated, Unfinished: b.Unfinished,
-		EndReasons: b.EndReasons, Agreement: relabel.Agreement(unless(string(b.Agreement), "any")), ExcludeFlags: b.ExcludeFlags}
-	sel, err := sel.WithDefaults(relabel.ExportFilters{Submitted: b.Submitted, Resolved: b.Resolved, MixedRewards: b.MixedRewards}, run.Recipe)
+	sel, err := b.Selection(run.Recipe)
 	if err != nil {
 		return sel, err
 	}
-	if sel.VerdictProtections, err = relabel.ParseProtections(b.VerdictProtections); err != nil {
-		return sel, err
-	}
+	sel.RunID = run.ID
 	if err := s.checkFlags(ctx, run.ID, b.ExcludeFlags); err != nil {
 		return sel, err
 	}

@@ -17,7 +17,7 @@ func (v *viewer) exportRun(r *http.Request, run relabel.Run, chosen url.Values) 
 		return operation{}, err
 	}
 	body.Run = run.ID.String()
-	sel, err := selectionOf(body, run.Recipe)
+	sel, err := body.Selection(run.Recipe)
 	if err != nil {
 		return operation{}, err
 	}
@@ -51,18 +51,6 @@ func exportForm(chosen url.Values) form {
 		}
 	}
 	return f
-}
-
-// selectionOf is what an export of a run with this recipe selects, without its label policy.
-func selectionOf(body api.NewExport, recipe relabel.Recipe) (sel relabel.ExportSelection, err error) {
-	sel = relabel.ExportSelection{Iteration: body.Iteration, Aggregated: body.Aggregated, Unfinished: body.Unfinished, EndReasons: body.EndReasons,
-		Agreement: body.Agreement, ExcludeFlags: body.ExcludeFlags}
-	filters := relabel.ExportFilters{Submitted: body.Submitted, Resolved: body.Resolved, MixedRewards: body.MixedRewards}
-	if sel, err = sel.WithDefaults(filters, recipe); err != nil {
-		return sel, err
-	}
-	sel.VerdictProtections, err = relabel.ParseProtections(body.VerdictProtections)
-	return sel, err
 }
 
 func (v *viewer) exportFields(ctx context.Context, run relabel.ID, f form) ([]operationField, error) {
