@@ -15,7 +15,7 @@ import (
 
 // Field is a field of a request or an answer, as its tags describe it.
 type Field struct {
-	Name      string // in JSON
+	Name      string // in JSON, or in the query
 	Doc       string // for people: what it means, with its unit
 	Default   string // "": none, or one that depends on other fields
 	Enum      []string
@@ -58,7 +58,7 @@ func Fields(v any) []Field {
 	t = pointedTo(t)
 	var fields []Field
 	for _, f := range reflect.VisibleFields(t) {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(cmp.Or(f.Tag.Get("json"), f.Tag.Get("query")), ",")
 		if f.Anonymous || !f.IsExported() || name == "" || name == "-" || f.Tag.Get("readOnly") == "true" {
 			continue
 		}
@@ -82,7 +82,7 @@ func fieldOf(f reflect.StructField, name, options string) Field {
 	return field
 }
 
-// FieldOf returns the field of a struct with a JSON name. It panics if there is none.
+// FieldOf returns the field of a struct with a name in JSON or in the query. It panics if there is none.
 func FieldOf(v any, name string) Field {
 	for _, f := range Fields(v) {
 		if f.Name == name {

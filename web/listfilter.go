@@ -1,35 +1,41 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"reflect"
-	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
 
 	"relabel"
-	"relabel/safetext"
+	"relabel/api"
 )
 
-// choices are the values of each filter, in display order, with text for those that need it.
-var choices = map[string][]option{
-	"state":   {{Value: "queued"}, {Value: "running"}, {Value: "labelling"}, {Value: "verifying"}, {Value: "done"}, {Value: "failed"}, {Value: "cancelled"}},
-	"verdict": {{Value: "passed"}, {Value: "failed"}, {Value: "error", Says: "infrastructure"}, {Value: "none", Says: "none yet"}},
+// filterWords are texts of the values of filters that are not shown as they are.
+var filterWords = map[string]map[string]string{
+	"verdict":    {"error": "infrastructure", "none": "none yet"},
+	"end_reason": wordsOf(endWords),
+	"failure":    {"image_missing": "image missing"},
+	"resolved":   yesNo,
+	"submitted":  yesNo,
+	"labels":     {"missing": "some are missing"},
+	"reviewed":   yesNo,
 	// "tests pass" includes submitted trajectories; verdictWords describes only unresolved ones.
-	"verdict_reason": append([]option{{Value: string(relabel.VerdictTestsPassed), Says: "tests pass"}}, said(verdictWords, verdictReasons[1:]...)...),
-	"end_reason":     said(endWords, relabel.EndReasons...),
-	"failure":        {{Value: "environment"}, {Value: "image_missing", Says: "image missing"}, {Value: "endpoint"}, {Value: "verifier"}, {Value: "secret"}, {Value: "internal"}},
-	"resolved":       {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
-	"submitted":      {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
-	"labels":         {{Value: "missing", Says: "some are missing"}},
-	"reviewed":       {{Value: "true", Says: "yes"}, {Value: "false", Says: "no"}},
+	"verdict_reason": func() map[string]string {
+		words := wordsOf(verdictWords)
+		words[string(relabel.VerdictTestsPassed)] = "tests pass"
+		return words
+	}(),
 }
 
-func said[T ~string](says map[T]string, words ...T) (all []option) {
-	for _, word := range words {
-		all = append(all, option{Value: string(word), Says: says[word]})
+var yesNo = map[string]string{"true": "yes", "false": "no"}
+
+func wordsOf[T ~string](words map[T]string) map[string]string {
+	all := map[string]string{}
+	for value, word := range words {
+		all[string(value)] = word
 	}
 	return all
 }
@@ -97,42 +103,28 @@ func (v *viewer) filterOf(ctx context.Context, q url.Values) (relabel.Trajectory
 	return readFilter(q)
 }
 
-// readFilter reads a filter in which names are replaced by ids.
+// readFilter reads a filter in which names are replaced by ids. The query of the REST interface has
+// the bounds.
 func readFilter(q url.Values) (f relabel.TrajectoryFilter, err error) {
-	fields := map[string]any{"run": &f.RunID, "iteration": &f.IterationID, "taskset": &f.TasksetID, "task": &f.TaskID, "q": &f.Text, "instance": &f.InstanceID, "instance_part": &f.InstancePart, "flag": &f.Flag,
+	var labels string
+	into := map[string]any{"run": &f.RunID, "iteration": &f.IterationID, "taskset": &f.TasksetID, "task": &f.TaskID, "q": &f.Text, "instance": &f.InstanceID, "instance_part": &f.InstancePart, "flag": &f.Flag,
 		"state": &f.State, "end_reason": &f.EndReason, "failure": &f.Failure, "verdict": &f.Verdict, "verdict_reason": &f.VerdictReason,
-		"submitted": &f.Submitted, "resolved": &f.Resolved, "reviewed": &f.Reviewed,
+		"submitted": &f.Submitted, "resolved": &f.Resolved, "reviewed": &f.Reviewed, "labels": &labels,
 		"turns_min": &f.MinTurns, "turns_max": &f.MaxTurns, "agreement_min": &f.MinAgreement, "agreement_max": &f.MaxAgreement}
-	f.LabelsMissing = q.Get("labels") == "missing"
 	if n, err := strconv.Atoi(q.Get("iteration")); err == nil && n > 0 {
 		f.IterationNumber = n
-		delete(fields, "iteration")
+		delete(into, "iteration")
 	}
-	for name, words := range choices {
-		if word := q.Get(name); word != "" && !slices.ContainsFunc(words, func(o option) bool { return o.Value == word }) {
-			return f, relabel.Errorf(relabel.CodeInvalid, "%.100q is not a choice", safetext.Plain(word)).On(name)
+	for _, field := range api.Fields(api.TrajectoryQuery{}) {
+		word, at := q.Get(field.Name), reflect.ValueOf(into[field.Name])
+		if word == "" || !at.IsValid() {
+			continue
+		}
+		if err := cmp.Or(parseInto(at.Elem(), word), field.Check(at.Elem(), "")); err != nil {
+			return f, relabel.Errorf(relabel.CodeInvalid, "%s", err).On(field.Name)
 		}
 	}
-	for name, at := range fields {
-		if err := notLonger(q, name); err != nil {
-			return f, err
-		}
-		if word := q.Get(name); word != "" {
-			if err := parseInto(reflect.ValueOf(at).Elem(), word); err != nil {
-				return f, relabel.Errorf(relabel.CodeInvalid, "%s", err).On(name)
-			}
-		}
-	}
-	for name, turns := range map[string]*int{"turns_min": f.MinTurns, "turns_max": f.MaxTurns} {
-		if turns != nil && (*turns < 0 || *turns > 1_000_000) {
-			return f, relabel.Errorf(relabel.CodeInvalid, "give a number of turns").On(name)
-		}
-	}
-	for name, x := range map[string]*float64{"agreement_min": f.MinAgreement, "agreement_max": f.MaxAgreement} {
-		if x != nil && !(*x >= 0 && *x <= 1) {
-			return f, relabel.Errorf(relabel.CodeInvalid, "give an agreement from 0 to 1").On(name)
-		}
-	}
+	f.LabelsMissing = labels != ""
 	return f, nil
 }
 

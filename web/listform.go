@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/api"
 )
 
 const offered = 100
@@ -66,8 +67,13 @@ func (v *viewer) taskWord(ctx context.Context, name, value string) string {
 	return value
 }
 
+// chosen is a select of the values that a filter may have.
 func chosen(q url.Values, name, label string) control {
-	return control{Name: name, Label: label, Options: slices.Clone(choices[name])}.at(q)
+	c := control{Name: name, Label: label}
+	for _, value := range api.FieldOf(api.TrajectoryQuery{}, name).Enum {
+		c.Options = append(c.Options, option{Value: value, Says: filterWords[name][value]})
+	}
+	return c.at(q)
 }
 
 // at is the control with the value that a query has. A value that is not among the options of a
