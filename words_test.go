@@ -53,6 +53,13 @@ var replacedWords = []struct{ phrase, better string }{
 	{"expel", "evict"},
 	{"house_test", "imports_test"},
 	{"asked back", "release requested"},
+	{"not to be had", "not available"},
+	{"in vain", "failed"},
+	{"tried again", "retried"},
+	{"came to nothing", "failed"},
+	{"given back", "released"},
+	{"let go", "released"},
+	{"so many", "that many, or the number"},
 }
 
 // TestPlainWordsAreUsed holds the words of code, pages and documents.

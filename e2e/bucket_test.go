@@ -23,7 +23,7 @@ import (
 	"relabel/store/storetest"
 )
 
-// bucketPlace is a place whose database holds a run that is done, in so many parts.
+// bucketPlace is a place whose database holds a finished run of that many parts.
 func bucketPlace(t *testing.T, parts int) (place, storetest.Seeded) {
 	t.Helper()
 	p := place{data: t.TempDir(), database: storetest.Schema(t), env: buckettest.Environ()}

@@ -47,8 +47,8 @@ time_t time(time_t *t) {
 `
 
 // TestWorkersWithWrongClocksLoseNoTrajectory sets Postgres's clock an hour ahead of the
-// workers' and behind it. Leases are by its clock alone: nobody loses a trajectory for it,
-// and that of a worker that is stopped is taken over when its lease is out.
+// workers' and behind it. Leases follow its clock alone: no worker loses a trajectory,
+// and the trajectory of a stopped worker is taken over when its lease expires.
 func TestWorkersWithWrongClocksLoseNoTrajectory(t *testing.T) {
 	t.Parallel()
 	for name, shift := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour} {

@@ -77,7 +77,7 @@ func TestMetricsMoveWithACollection(t *testing.T) {
 	}
 	asked := m.count()
 	var now scraped
-	eventually(t, "the overview is looked at anew", func() bool {
+	eventually(t, "the overview is read again", func() bool {
 		now = scrape(t, b.api.Base)
 		return now[`relabel_trajectories{state="done"}`] == float64(len(r.trajectories))
 	})

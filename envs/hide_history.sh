@@ -57,7 +57,7 @@ found=$(later)
 if [ -n "$found" ]; then
 	rm -f "$common"/objects/pack/*.keep
 	# The reachable objects into one pack, with the deltas they have; those of a borrowed
-	# object store too, which is let go of then.
+	# object store too, which is then no longer used.
 	git repack -a -d -q --window=0
 	rm -f "$common/objects/info/alternates"
 	git prune --expire=now

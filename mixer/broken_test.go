@@ -111,7 +111,7 @@ func TestARolloutThatBrokeItsSandboxIsResumedAtItsEnd(t *testing.T) {
 			}
 			return nil
 		}
-		_ = b.roll(t.Context()) // given back
+		_ = b.roll(t.Context()) // released
 		b.store.before = end
 		rollToDone(t, b)
 		wantEnd(t, b, relabel.EndSandboxBroken, 2)

@@ -79,7 +79,7 @@ func TestASandboxThatBreaksOnceWhenThePatchIsTakenIsReplaced(t *testing.T) {
 	})
 }
 
-// A break of the engine's is nobody's action, whenever it comes.
+// A failure of the engine is nobody's action, whenever it occurs.
 func TestAnEngineThatFailsWhenThePatchIsTakenIsNotTheAgentsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sTs", 3)
@@ -119,7 +119,7 @@ func TestAReplayThatFillsTheDiskOrBreaksTwiceIsTheAgentsEnd(t *testing.T) {
 				}
 				return nil
 			}
-			_ = b.roll(t.Context()) // given back with one turn
+			_ = b.roll(t.Context()) // released after one turn
 			b.store.before = healthy
 			if n := len(b.store.committed()); n != 1 {
 				t.Fatalf("%d turns", n)

@@ -344,7 +344,7 @@ func (s *fakeStore) Fail(ctx context.Context, f relabel.Fence, reason relabel.Fa
 	})
 }
 
-// requeued is what becomes of a trajectory whose worker is gone and whose lease is over.
+// requeued is the state of a trajectory after its worker disappeared and its lease expired.
 func (s *fakeStore) requeued() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -82,7 +82,7 @@ func TestInterruptionAtEveryOperation(t *testing.T) {
 }
 
 // interrupted rolls once, with the interruption at operation n. It reports which one
-// that was, and whether there were so many.
+// that was, and whether the rollout has n operations.
 func interrupted(t *testing.T, what interruption, n int) (op string, reached bool) {
 	ctx, shutdown := context.WithCancel(context.Background())
 	defer shutdown()
@@ -127,7 +127,7 @@ func interrupted(t *testing.T, what interruption, n int) (op string, reached boo
 	if terminal > 1 {
 		t.Errorf("states %v", b.store.history)
 	}
-	if b.store.state == relabel.Queued { // what was given back can be taken up again
+	if b.store.state == relabel.Queued { // a released trajectory can be claimed again
 		b.store.before, b.environment.before = nil, nil
 		if err := b.roll(context.Background()); err != nil || b.store.state != relabel.Done {
 			t.Errorf("taken up again: %v, %s", err, b.store.state)
@@ -152,7 +152,7 @@ func TestLeaseIsRenewedAsLongAsTheRolloutLives(t *testing.T) {
 }
 
 // A shutdown releases a trajectory whose sandbox takes longer than a lease to
-// clear: the lease is renewed until the trajectory is let go.
+// clear: the lease is renewed until the trajectory is released.
 func TestLeaseIsRenewedWhileAStoppingWorkerCleansUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("s", 1)

@@ -66,7 +66,7 @@ func (k *killer) strike(op string, after bool) error {
 }
 
 // rollKilled rolls a worker that dies at operation n, as a process would: its lease runs
-// out later. It reports which operation that was, "" if there were not so many.
+// out later. It reports which operation that was, "" if there are fewer.
 func (b *bench) rollKilled(n int, after bool) string {
 	ctx, die := context.WithCancel(context.Background())
 	defer die()

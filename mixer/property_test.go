@@ -182,7 +182,7 @@ func checkCalls(s scenario, b *bench) error {
 	for _, calls := range [][]string{teacher, student, wantTeacher, wantStudent} {
 		slices.Sort(calls)
 	}
-	// The label of a state whose student is down at once may be let go unasked.
+	// The label of a state whose student fails at once may be cancelled before it is requested.
 	if len(teacher) == len(wantTeacher)-1 && end == "" {
 		teacher = wantTeacher
 	}

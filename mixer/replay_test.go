@@ -140,7 +140,7 @@ func TestTheStateIsMadeOfWhatWasRecorded(t *testing.T) {
 	})
 }
 
-// The clock of a rollout stands while nobody rolls it out, and while it is replayed.
+// The clock of a rollout stops while no worker holds it, and during replay.
 func TestTheWallClockCountsTurnsAndNeitherWaitingNorReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("ssssssss", 100)

@@ -125,7 +125,7 @@ func TestARolloutThatIsOverDoesNotHoldAPlaceForADeadTeacher(t *testing.T) {
 			t.Errorf("error %v, %s", err, b.store.state)
 		}
 		if took := time.Since(begun); took > time.Minute {
-			t.Errorf("given back after %s", took)
+			t.Errorf("released after %s", took)
 		}
 		if b.store.pendingLabels() != 3 || b.store.claim.Waited.Step != stepOfLabels {
 			t.Errorf("%d labels pending, waited %+v", b.store.pendingLabels(), b.store.claim.Waited)

@@ -16,7 +16,7 @@ import (
 	"relabel/chat"
 )
 
-var update = flag.Bool("update", false, "write testdata/outcomes.txt anew")
+var update = flag.Bool("update", false, "rewrite testdata/outcomes.txt")
 
 // capture is one request and response of a real server.
 type capture struct {

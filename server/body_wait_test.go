@@ -51,7 +51,7 @@ func TestFewBodiesAreReadAtOnce(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := slots.beginRead(gone, freeBody+1); err == nil {
-		t.Error("a turn was given back twice")
+		t.Error("a turn was released twice")
 	}
 }
 

@@ -312,7 +312,7 @@ func TestStreamsOutliveTheirListeningConnection(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	_ = e.body.Close()
-	for left := 1; left > 0; { // nobody follows: nobody listens
+	for left := 1; left > 0; { // without followers, no connection listens
 		if err := s.db.Pool().QueryRow(context.Background(), `SELECT count(*) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.mode = 'ShareLock'
 			AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended('listeners of ' || current_schema(), 0)`).Scan(&left); err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ type attacker struct {
 	r       *rand.Rand
 	schemas map[string]any
 	ids     []string // of things that are there
-	rate    int      // one value in so many is hostile, of the present request
+	rate    int      // one value in this many is hostile, in the present request
 }
 
 // hostileTexts stand for texts, ids, names, enums and cursors.

@@ -23,7 +23,7 @@ func TestWhatMaySucceedAMomentLaterIsTriedAgain(t *testing.T) {
 		"42703": false, // no such column
 	} {
 		if got := store.Passing(&pgconn.PgError{Code: code}); got != again {
-			t.Errorf("SQLSTATE %s is tried again: %v", code, got)
+			t.Errorf("SQLSTATE %s is retried: %v", code, got)
 		}
 	}
 }

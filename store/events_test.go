@@ -146,7 +146,7 @@ func TestPurgingLeavesNoGap(t *testing.T) {
 	}
 }
 
-// A change is heard at once by who listens, and if nobody does nothing is notified.
+// Listeners learn of a change at once; without listeners, nothing is notified.
 func TestChangesAreHeard(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)

@@ -42,7 +42,7 @@ func (s *Store) Write(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	return s.retryTx(ctx, failOnUnclear, func(tx pgx.Tx, _ bool) error { return fn(tx) })
 }
 
-// Passing reports whether a call that failed so is tried again.
+// Passing reports whether a call that failed in this way is retried.
 var Passing = passing
 
 // ExplainRelabelClaim is how Postgres finds the relabeling whose turn it is.
@@ -100,7 +100,7 @@ func (s *Store) ExplainGrid(ctx context.Context, run relabel.ID, iterations, tas
 	return plans, nil
 }
 
-// ExplainHealth is how Postgres finds a policy's last calls, and those in vain.
+// ExplainHealth is Postgres's plan for a policy's last calls and for the failed ones.
 func (s *Store) ExplainHealth(ctx context.Context, policy relabel.ID) (string, error) {
 	var all []string
 	for _, q := range []struct {

@@ -63,7 +63,7 @@ func TestAStaleWorkerWritesZeroRows(t *testing.T) {
 			_, err := s.CancelIteration(context.Background(), c.Iteration.ID)
 			must(t, err)
 		},
-		"given back": func(t *testing.T, s *store.Store, c *relabel.Claim) {
+		"released": func(t *testing.T, s *store.Store, c *relabel.Claim) {
 			must(t, s.Release(context.Background(), c.Fence))
 		},
 		"deleted": func(t *testing.T, s *store.Store, c *relabel.Claim) {

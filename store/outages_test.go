@@ -236,7 +236,7 @@ func TestAFaultThatRepeatsAtOneStepIsNotTransient(t *testing.T) {
 	}
 	for i, want := range []bool{true, true, false} {
 		if release("turn 1", refused) != want {
-			t.Errorf("time %d at turn 1: given back %v", i+1, !want)
+			t.Errorf("time %d at turn 1: released %v", i+1, !want)
 		}
 	}
 	if !release("turn 2", refused) || !release("turn 1", refused) {

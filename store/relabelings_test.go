@@ -86,7 +86,7 @@ func TestAnotherTeacherIsAskedAtEveryStateBesideTheFirst(t *testing.T) {
 		t.Errorf("state 3 has others %+v", o)
 	}
 
-	// Asked for again, what is missing is pending once more, and nothing else.
+	// After another request, only the missing labels are pending again.
 	again, err := s.RelabelTrajectory(ctx, id, other.ID, 0)
 	must(t, err)
 	if again.State != relabel.RelabelQueued || again.Pending != 1 || again.Received != 5 {
@@ -251,7 +251,7 @@ func TestTheRelabelingsOfAPausedRunArePassedOver(t *testing.T) {
 	must(t, err)
 	for _, removed := range regexp.MustCompile(`Rows Removed by Join Filter: (\d+)`).FindAllStringSubmatch(plan, -1) {
 		if len(removed[1]) > 3 {
-			t.Errorf("%s rows are compared in vain:\n%s", removed[1], plan)
+			t.Errorf("%s rows are compared without need:\n%s", removed[1], plan)
 		}
 	}
 	_, err = s.ClaimRelabeling(ctx, "w", storetest.Lease)

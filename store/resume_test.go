@@ -117,7 +117,7 @@ func TestADivergedAttemptKeepsItsTurnsAndIsShownNoMore(t *testing.T) {
 	}
 	wantCode(t, s.AdoptTurns(ctx, next.Fence, 1), relabel.CodeConflict)
 	if n := value[int](t, s, "SELECT count(*) FROM trajectories WHERE fault IS NOT NULL OR faults > 0"); n != 0 {
-		t.Error("faults of turns that nobody goes on with are counted on")
+		t.Error("the count of faults continues for discarded turns")
 	}
 	attempts, err := s.ListAttempts(ctx, c.TrajectoryID)
 	must(t, err)
@@ -128,7 +128,7 @@ func TestADivergedAttemptKeepsItsTurnsAndIsShownNoMore(t *testing.T) {
 		t.Errorf("%d turns of the old attempt are kept", n)
 	}
 	if n := value[int](t, s, "SELECT count(*) FROM actions WHERE status = 'pending'"); n != 0 {
-		t.Errorf("%d labels of a trail that nobody goes on with are pending", n)
+		t.Errorf("%d labels of discarded turns are pending", n)
 	}
 	expire(t, s, c.TrajectoryID)
 	if again := storetest.Claim(t, s, c.TrajectoryID, "u"); len(again.Turns) != 0 || again.Trajectory.Turns != 0 {

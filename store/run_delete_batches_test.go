@@ -45,7 +45,7 @@ func TestADeletionThatIsInterruptedIsFinishedLater(t *testing.T) {
 	must(t, s.BeginDeletion(ctx, d.Run.ID))
 	must(t, s.BeginDeletion(ctx, d.Run.ID)) // twice is once
 
-	// The last batch meets a row that somebody holds, and there the server is stopped.
+	// The last batch waits for a locked row; the server is stopped there.
 	last := value[relabel.ID](t, s, "SELECT id FROM trajectories WHERE run_id = $1 ORDER BY created_at, id LIMIT 1", d.Run.ID)
 	held, err := s.Pool().Begin(ctx)
 	must(t, err)
@@ -115,7 +115,7 @@ func TestOnlyAMarkedRunIsDeleted(t *testing.T) {
 	must(t, s.FinishDeletion(ctx, d.Run.ID))
 	must(t, s.FinishDeletions(ctx))
 	if kept, err := s.CountRun(ctx, d.Run.ID); err != nil || kept.Trajectories != 1 || kept.Deleting {
-		t.Errorf("a run that nobody deletes has %+v, %v", kept, err)
+		t.Errorf("a run that is not being deleted has %+v, %v", kept, err)
 	}
 	must(t, s.BeginDeletion(ctx, d.Run.ID))
 	if _, err := s.Pool().Exec(ctx, "UPDATE runs SET deleting_at = NULL WHERE id = $1", d.Run.ID); err == nil {

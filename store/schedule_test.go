@@ -132,8 +132,8 @@ func TestWhatIsPausedIsNotClaimed(t *testing.T) {
 	wantCode(t, err, relabel.CodeNotFound)
 }
 
-// Eight claimers race for a run with a quota of three, and give back, finish and fail
-// meanwhile. By the times that the database gave them, no four attempts overlap.
+// Eight claimers race for a run with a quota of three, and release, finish and fail
+// meanwhile. By the database's timestamps, no four attempts overlap.
 func TestAQuotaIsNeverExceeded(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -123,11 +123,11 @@ func TestWhateverMeetsTheBooksBalance(t *testing.T) {
 		"queued trajectories of a running iteration more or fewer than there are wake-ups": `SELECT abs(
 			(SELECT count(*) FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id WHERE tr.state = 'queued' AND it.state = 'running') -
 			(SELECT count(*) FROM river_job WHERE kind = 'rollout' AND state IN ('available', 'pending', 'retryable', 'scheduled')))`,
-		"attempts that go on though nobody owns them": `SELECT count(*) FROM attempts a JOIN trajectories tr ON tr.id = a.trajectory_id
+		"running attempts without an owner": `SELECT count(*) FROM attempts a JOIN trajectories tr ON tr.id = a.trajectory_id
 			WHERE a.outcome IS NULL AND (tr.owner IS NULL OR tr.attempt <> a.number)`,
 		"turns that are neither the trajectory's nor of an attempt that diverged": `SELECT count(*) FROM turns tu JOIN trajectories tr ON tr.id = tu.trajectory_id
 			JOIN attempts a ON (a.trajectory_id, a.number) = (tu.trajectory_id, tu.attempt) WHERE tu.attempt <> tr.trail AND a.outcome <> 'diverged'`,
-		"labels that are pending where nobody will ask for them": `SELECT count(*) FROM actions a JOIN trajectories tr ON tr.id = a.trajectory_id
+		"pending labels that no worker will request": `SELECT count(*) FROM actions a JOIN trajectories tr ON tr.id = a.trajectory_id
 			WHERE a.status = 'pending' AND (a.attempt <> tr.trail OR tr.ended_at IS NOT NULL)`,
 		"trajectories with another number of attempts than they say": `SELECT count(*) FROM trajectories tr WHERE attempt <> (SELECT count(*) FROM attempts WHERE trajectory_id = tr.id)`,
 	} {

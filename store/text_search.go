@@ -170,7 +170,7 @@ func (h *textSearch) group(ctx context.Context, list []relabel.Trajectory) (look
 		for !over && looked < place-1 {
 			end()
 		}
-		if !over { // else the rest of the rows are for nobody
+		if !over { // else no one needs the rest of the rows
 			h.look(t, part, executor, text)
 		}
 		return nil

@@ -110,8 +110,7 @@ func TestASearchGoesOnWhereItsPageEnded(t *testing.T) {
 	}
 }
 
-// A search whose client has gone ends, and of those that come while three are under way
-// each is told so.
+// A search ends when its client disconnects. Searches beyond three at a time are refused.
 func TestFewSearchesGoOnAtATimeAndEndWithTheirClients(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)

@@ -22,7 +22,7 @@ import (
 	"relabel/gitdiff"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestTaskFormsReadAsGolden reads a file of each data set's form and compares all that
 // becomes of it.

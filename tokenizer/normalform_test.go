@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestTablesAreThoseOfTheReference measures the tables anew.
+// TestTablesAreThoseOfTheReference computes the tables again.
 func TestTablesAreThoseOfTheReference(t *testing.T) {
 	python := script(t, "python.sh", "testdata/requirements.txt")
 	for file, want := range map[string]string{"characters": charactersText, "normalization": normalizationText} {

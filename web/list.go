@@ -120,7 +120,7 @@ func (v *viewer) list(r *http.Request, at listPlace) (listView, error) {
 	if view.Rows, err = v.listRows(ctx, found.Items, view.columns); err != nil {
 		return view, err
 	}
-	if wants(r, "filter") { // parts that come by themselves are without
+	if wants(r, "filter") { // parts that are requested alone have none
 		view.Form, err = v.filterForm(ctx, at, q, view)
 	}
 	return view, err

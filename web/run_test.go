@@ -134,7 +134,7 @@ func TestTheFirstPageSaysWhatNeedsAttention(t *testing.T) {
 	p.Wait("document.querySelector('#live-state').textContent === 'live'")
 	p.Look("home-empty")
 	all := s.begin("fresh", "T", "T")
-	p.Wait("document.querySelector('main').innerText.includes('0 of 2')") // it came by itself
+	p.Wait("document.querySelector('main').innerText.includes('0 of 2')") // without a reload
 	s.must(s.store.Fail(t.Context(), s.claim(all[0]), relabel.FailImageMissing, "no image"))
 	p.Wait("document.querySelector('.concerns')?.innerText.includes('image cannot be pulled')")
 	p.Wait("document.querySelector('.concerns').innerText.includes('without a worker')")

@@ -35,6 +35,6 @@ func TestARunThatIsBeingDeletedSaysSo(t *testing.T) {
 		t.Error("the run's page does not say so, or offers work")
 	}
 	if page := s.get(200, "/runs/"+s.run.ID.String()+"/delete"); !strings.Contains(page, "being deleted already") {
-		t.Error("its deletion is not said to be under way")
+		t.Error("the page does not show that the run is being deleted")
 	}
 }

@@ -111,7 +111,7 @@ func (s *site) hold() pgx.Tx {
 	return tx
 }
 
-// searching waits until so many searches wait for hold.
+// searching waits until that many searches wait for hold.
 func (s *site) searching(n int) {
 	s.t.Helper()
 	now := -1
@@ -147,7 +147,7 @@ func TestWhoSearchesWhileManyDoIsToldSo(t *testing.T) {
 	s.must(tx.Rollback(t.Context()))
 	for range 3 {
 		if status := <-ended; status != 200 {
-			t.Errorf("a search that was under way ended with %d", status)
+			t.Errorf("a running search ended with %d", status)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func TestASearchPausesWhenMuchIsFoundAndStopsWhenItsReaderSaysSo(t *testing.T) {
 	p.Screen("search-goes-on")
 	p.Click("#search-stop")
 	p.Wait("!document.querySelector('#search-stop') && document.activeElement === " + link)
-	s.searching(0) // the server does not go on for nobody
+	s.searching(0) // the server stops when no client waits
 	s.must(tx.Rollback(t.Context()))
 	p.Press("n")
 	p.Wait("document.querySelector('.total').textContent.includes('Searched all 23 trajectories')")

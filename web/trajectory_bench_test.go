@@ -57,7 +57,7 @@ func BenchmarkTrajectoryInABrowser(b *testing.B) {
 	})
 }
 
-// seedLarge makes a trajectory of turns with so many bytes of output each.
+// seedLarge makes a trajectory whose turns have that many bytes of output each.
 func (s *site) seedLarge(turns, output int) (path string) {
 	s.t.Helper()
 	d := storetest.SeedWith(s.t, s.store, 1, func(d *storetest.Seeded) {
@@ -77,7 +77,7 @@ func (s *site) seedLarge(turns, output int) (path string) {
 	return "/trajectories/" + d.Trajectories[0].ID.String()
 }
 
-// largeTurn is a turn with so many bytes of output.
+// largeTurn is a turn with that many bytes of output.
 func (s *site) largeTurn(t, output int, label *relabel.Action) relabel.Turn {
 	return s.turn(t, bash(largeThought(t), largeCommand(t)), label, largeOutput(t, output))
 }

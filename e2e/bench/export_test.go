@@ -29,7 +29,7 @@ const (
 	exportUnit  = 1000 / exportTurns
 )
 
-// exportVariable asks for an export so many times as long, beside those of 1 and 10 times.
+// exportVariable adds an export of that many times the usual length to those of 1 and 10 times.
 const exportVariable = "RELABEL_BENCH_EXPORT"
 
 // BenchmarkExport builds exports of 1,000 and of 10,000 labelled states, with all views in
@@ -49,7 +49,7 @@ func BenchmarkExport(b *testing.B) {
 	}
 }
 
-// measureExport builds and checks the export of so many trajectories.
+// measureExport builds and checks the export of a number of trajectories.
 func measureExport(b *testing.B, trajectories int) {
 	b.Helper()
 	url := databaseURL(b)

@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkMemory measures what a worker process holds for each trajectory that runs and
-// has 40 turns behind it, with a student's call and a label under way: the slope of its
+// has 40 turns behind it, with a student's call and a label in progress: the slope of its
 // resident memory between few and many such trajectories. The baseline is the length of
 // their texts, as JSON.
 func BenchmarkMemory(b *testing.B) {

@@ -124,7 +124,7 @@ func work(ctx context.Context, o orders) error {
 	return errors.Join(err, late, stop())
 }
 
-// take begins to take so many jobs at once from a queue.
+// take starts to take jobs from a queue, that many at once.
 func take(ctx context.Context, s *store.Store, o orders, workers *river.Workers, queue string, most int) (*river.Client[pgx.Tx], error) {
 	client, err := river.NewClient(riverpgxv5.New(s.Pool()), &river.Config{
 		Schema: s.Schema(), Workers: workers, JobTimeout: -1, ID: o.Name, Logger: slog.New(slog.DiscardHandler),

@@ -10,8 +10,8 @@ import (
 	"relabel/mixer"
 )
 
-// settled rolls the trajectory out until it is over, at most so many times, without waiting for
-// the pauses between its attempts.
+// settled rolls the trajectory out until it ends, in at most that many attempts, without the
+// pauses between them.
 func (m *mortal) settled(most int) *relabel.Trajectory {
 	m.t.Helper()
 	for range most {

@@ -32,7 +32,7 @@ func (m *mortal) attempts() int {
 }
 
 // stride is how many exchanges an ordinary test leaves between two cuts of one rollout:
-// more than the longest write takes that is tried again on a new connection.
+// more than the longest write takes that is retried on a new connection.
 const stride = 25
 
 // cutEverywhere cuts rollouts, the first one from an exchange on, counted from 1.

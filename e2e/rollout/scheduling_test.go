@@ -174,8 +174,8 @@ func TestWorkersAreIdleWhileEverythingIsPaused(t *testing.T) {
 		noError(t, conn.QueryRow(ctx, sql).Scan(&n))
 		return n
 	}
-	eventually(t, "all is given back", func() bool { return number("SELECT count(*) FROM trajectories WHERE owner IS NOT NULL") == 0 })
-	noError(t, s.BalanceWakeups(ctx)) // as a look does, for what was given back after the pause
+	eventually(t, "all is released", func() bool { return number("SELECT count(*) FROM trajectories WHERE owner IS NOT NULL") == 0 })
+	noError(t, s.BalanceWakeups(ctx)) // as the scheduler does, for trajectories released after the pause
 	eventually(t, "the queue is empty", func() bool {
 		return number("SELECT count(*) FROM river_job WHERE state IN ('available', 'running', 'scheduled', 'retryable')") == 0
 	})

@@ -139,8 +139,7 @@ func TestKilledContainerFailsEveryMethodAsEnvironment(t *testing.T) {
 	}
 }
 
-// When relabel is killed its connection ends, and the container with it: nobody has to
-// tidy up.
+// When relabel is killed, its connection ends, and the container with it: no cleanup is needed.
 func TestContainerGoesWhenItsHostIsGone(t *testing.T) {
 	t.Parallel()
 	host, engine := dockertest.NewHost(t), engineOf(t)

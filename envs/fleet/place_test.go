@@ -45,7 +45,7 @@ func await(t testing.TB, f *fleet.Fleet, what string, is func([]relabel.Engine) 
 		select {
 		case <-time.After(time.Millisecond):
 		case <-t.Context().Done():
-			t.Fatal("waited in vain: " + what)
+			t.Fatal("timed out: " + what)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (r *registered) FindTokenizerFiles(_ context.Context, hash string) (relabel
 	return maps.Clone(files), nil
 }
 
-// add registers a student whose tokenizer.json ends in so many newlines more.
+// add registers a student whose tokenizer.json has that many more newlines at its end.
 func (r *registered) add(t *testing.T, newlines int) relabel.TokenizerRef {
 	t.Helper()
 	files, err := modelfiles.ReadFolder(shardtest.Student(t))
