@@ -41,7 +41,6 @@ test_all() {
         raced=$(others relabel/shard "$raced")
         test_exports >"$exports_log" 2>&1 &
         exports=$!
-        trap 'kill "$exports" 2>/dev/null' EXIT
     fi
     [ -z "$without" ] || tests "$without" || code=1
     [ -z "$exports" ] || wait "$exports" || code=1

@@ -58,8 +58,7 @@ func (s *site) attacked() (done, other, failed relabel.Trajectory) {
 	return plan.Trajectories[0], plan.Trajectories[1], plan.Trajectories[2]
 }
 
-// attackTurns makes a trajectory with an attempt that was given up, calls that came to
-// nothing, reviews, and a verdict.
+// attackTurns makes a trajectory with an abandoned attempt, failed calls, reviews and a verdict.
 func (s *site) attackTurns(tr relabel.Trajectory) {
 	s.t.Helper()
 	ctx := s.t.Context()
