@@ -151,8 +151,13 @@ func (l *taskLine) tests(field string) []string {
 	if !l.has(field) {
 		return nil
 	}
+	before := len(l.problems)
+	list := l.object(field)
+	if len(l.problems) > before {
+		return nil
+	}
 	var items []json.RawMessage
-	if json.Unmarshal(l.object(field), &items) != nil {
+	if json.Unmarshal(list, &items) != nil {
 		l.refuse(field, "is neither a list of test names nor a JSON string that holds one")
 		return nil
 	}
@@ -163,6 +168,9 @@ func (l *taskLine) tests(field string) []string {
 			return nil
 		}
 		name := l.unquote(field, item)
+		if len(l.problems) > before {
+			return nil
+		}
 		if strings.TrimSpace(name) == "" {
 			l.refuse(field, "item %d is not the name of a test", i+1)
 			return nil

@@ -43,7 +43,10 @@ func Open(ctx context.Context, data, url string) (*Database, error) {
 		return nil, errors.Join(err, local.Stop(context.WithoutCancel(ctx)))
 	}
 	db.Local = local
-	return db, os.WriteFile(urlFile(data), []byte(local.URL()+"\n"), 0o600)
+	if err := os.WriteFile(urlFile(data), []byte(local.URL()+"\n"), 0o600); err != nil {
+		return nil, errors.Join(err, db.Close(ctx))
+	}
+	return db, nil
 }
 
 // Join opens a database that another process runs: the one at url, or without a URL the local one
