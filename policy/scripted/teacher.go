@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"relabel/gitdiff"
 )
 
 // maxFailures is how often git may fail before the teacher stops.
@@ -105,6 +107,7 @@ func readProgress(e *entry, h history) *progress {
 		case command == show:
 			p.litter = h.litter(e, s.observed)
 			p.confirmed = p.complete()
+			p.dirty = p.dirty || p.confirmed && !p.whole && !e.shownIn(s.observed)
 		case command == e.tests:
 			p.tested = p.tested || !p.dirty && p.complete()
 		case !readsOnly(command):
@@ -124,6 +127,35 @@ func (p *progress) followEdit(s step) {
 	case succeeded || i >= 0 && !done: // another change, or a refused edit
 		p.dirty = true
 	}
+}
+
+// shownIn reports whether git shows the gold patch's changes of tracked files and no others. They
+// differ if the editor found the text of a hunk at another place too.
+func (e *entry) shownIn(observed string) bool {
+	shown, err := gitdiff.Parse(observed)
+	return err == nil && slices.Equal(changedLines(shown), changedLines(e.files))
+}
+
+// changedLines lists the changed lines of tracked files, sorted, with their line in the old file.
+func changedLines(files []gitdiff.File) (all []string) {
+	for _, f := range files {
+		if f.Old == "" {
+			continue
+		}
+		for _, h := range f.Hunks {
+			at, last := h.Start, gitdiff.Context
+			for _, l := range h.Lines {
+				if l.Op != gitdiff.Context && (l.Op != gitdiff.NoNewline || last != gitdiff.Context) {
+					all = append(all, fmt.Sprintf("%s:%d:%c%s", f.Old, at, l.Op, l.Text))
+				}
+				if last = l.Op; last == gitdiff.Context || last == gitdiff.Removed {
+					at++
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // complete reports whether the whole gold patch is in place.

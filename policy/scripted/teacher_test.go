@@ -48,6 +48,7 @@ func cases() map[string]gitCase {
 		"no last line end": {with(map[string]*string{"end.py": text("a\nb\nc")}), map[string]*string{"end.py": text("a\nb\nd")}, nil},
 		"end of line lost": {with(map[string]*string{"end.py": text("a\nb\n")}), map[string]*string{"end.py": text("a\nb")}, nil},
 		"repeated text":    {with(map[string]*string{"twice.py": text(twice + twice)}), map[string]*string{"twice.py": text(twice + strings.Replace(twice, "same5", "other5", 1))}, nil},
+		"found elsewhere":  {with(map[string]*string{"end.py": text("return a\na\na\na\n")}), map[string]*string{"end.py": text("return a\na\na\na\nreturn a\n")}, []string{"-U3"}},
 		"appended":         {plain, map[string]*string{"README.md": text("A frobnicator.\nIt frobs.\n")}, nil},
 		"from empty":       {with(map[string]*string{"void.py": text("")}), map[string]*string{"void.py": text("a\n")}, nil},
 		"broken UTF-8":     {with(map[string]*string{"latin.py": text("a\xe9\nb\n")}), map[string]*string{"latin.py": text("a\xe9\nc\n")}, nil},
