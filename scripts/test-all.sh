@@ -12,11 +12,12 @@ tokenizers=26
 forgeries=18
 faults=3
 programs=12
+pages=2
 rotation=$([ $# = 0 ] && echo no || echo yes)
 built=$(mktemp -d)
 trap 'rm -rf "$built"' EXIT
 # Seconds that a slice may take without its compilation; a slice that is stopped counts as failed.
-limit=300
+limit=120
 
 main() {
     if [ $rotation = no ]; then
@@ -26,6 +27,8 @@ main() {
         slice forgeries 1
         slice faults 1
         slice programs 1
+        slice server 1
+        slice pages 1
         return
     fi
     local round=$(($1 / 7)) turn=$(($1 % 7))
@@ -34,8 +37,19 @@ main() {
     2) if ((round % 2)); then slice templates 1; else slice alterations 1; fi ;;
     3 | 4) slice forgeries "$(((round * 2 + turn - 3) % forgeries))/$forgeries" ;;
     5) slice faults "$((round % faults))/$faults" ;;
-    6) slice programs "$((round % programs))/$programs" ;;
+    6) slice_raced "$((round % (programs + pages + 1)))" ;;
     esac
+}
+
+# slice_raced TURN runs a slice of the tests that run without the race detector otherwise.
+slice_raced() {
+    if [ "$1" -lt $programs ]; then
+        slice programs "$1/$programs"
+    elif [ "$1" = $programs ]; then
+        slice server 1
+    else
+        slice pages "$(($1 - programs - 1))/$pages"
+    fi
 }
 
 # slice NAME PART runs a part of one suite; PART is 1 for all of it, or K/N from 0/N on.
@@ -48,21 +62,23 @@ slice() {
     forgeries) package=envs/verify/forgeries arguments=(-test.v) ;;
     faults) package=e2e/rollout flags=(-race) arguments=(-test.run '^TestA(KillAtAny|LostConnectionAtAny)') ;;
     programs) package=e2e flags=(-race) ;;
+    server) package=server flags=(-race) ;;
+    pages) package=web flags=(-race) ;;
     esac
     [ "$rotation" = yes ] || seconds=7200
     go test -c -vet=off "${flags[@]}" -o "$built/$name" "./$package"
-    [ "$name" != programs ] || arguments=(-test.run "$(drawn "$built/programs" "$part")")
+    [[ $name != @(programs|pages) ]] || arguments=(-test.run "$(drawn "$package" "$built/$name" "$part")")
     echo "test-all: $name, part $part, for at most $seconds s"
     (cd "$package" && RELABEL_TEST_ALL=$part timeout "$seconds" "$built/$name" "${arguments[@]}") || code=$?
     [ "$code" != 124 ] || echo "test-all: $name, part $part, FAILED: it was stopped after $seconds s, incomplete"
     return "$code"
 }
 
-# drawn PROGRAM PART prints a pattern for a part of a program's tests; PART is as for slice.
+# drawn PACKAGE PROGRAM PART prints a pattern for a part of a package's tests; PART is as for slice.
 drawn() {
     local first=0 step=1
-    [ "$2" = 1 ] || IFS=/ read -r first step <<<"$2"
-    (cd e2e && "$1" -test.list '^Test') | awk -v first="$first" -v step="$step" \
+    [ "$3" = 1 ] || IFS=/ read -r first step <<<"$3"
+    (cd "$1" && "$2" -test.list '^Test') | awk -v first="$first" -v step="$step" \
         '(NR - 1) % step == first { names = names (names ? "|" : "") $1 } END { print "^(" names ")$" }'
 }
 

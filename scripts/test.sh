@@ -1,37 +1,35 @@
 #!/usr/bin/env bash
-# test.sh PACKAGES [RUN] runs tests and lists the failed ones at the end. First come those
-# that run without the race detector: packages without goroutines, comparisons with references,
-# and the tests of the whole program (`make test-all` runs these with the detector). All
-# others run with the detector.
+# test.sh PACKAGES [RUN] runs tests and lists the failed ones at the end. Some run without the
+# race detector: packages without goroutines, comparisons with references, and the tests of the
+# server, the pages and the whole program (`make test-all` runs these three with the detector).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=$1
 run=${2:+-run=$2}
 
-plain='relabel(/(api|chat|e2e|gitdiff|jinja|mixer/schedule|modelfiles|policy/texttools|safetext|tasks|tokenizer'
+plain='relabel(/(api|chat|e2e|gitdiff|jinja|mixer/schedule|modelfiles|policy/texttools|safetext|server|tasks|tokenizer'
 plain+='|envs/scaffold/openhands|envs/verify/(canary(/.*)?|protect|results|testcmd|tree)'
-plain+='|shard/(pack|render|rows|tokenizers|tree)|web/(chart|show)))?'
+plain+='|shard/(pack|render|rows|tokenizers|tree)|web(/(chart|show))?))?'
 # Their tests of concurrent use run again, with the race detector.
-concurrent='relabel/(jinja|tokenizer)'
+concurrent='relabel/(jinja|server|tokenizer)'
 # Tests of shard that build and compare exports sequentially run without it.
 compared='^Test(ARandomMix|EveryAlteration|TokenViews|ExportsAreSound|RealTrainers|AnExportLoads|AnExportMadeAgain)'
 # The longest packages start first, in this order, and the others fill the gaps.
 long=(relabel/{e2e,web,server,store,envs/verify,envs/verify/forgeries,e2e/rollout,envs/docker,envs/fleet})
-log=$(mktemp)
-exports_log=$(mktemp)
-trap 'rm -f "$log" "$exports_log"' EXIT
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
 
 main() {
-    test_all 2>&1 | tee "$log" || {
+    test_all 2>&1 | tee "$logs/all" || {
         tell_failed
         exit 1
     }
 }
 
-# test_all tests in two groups, without and with the race detector. Tests of exports wait for
-# storage servers most of the time: they run beside the first group.
+# test_all tests three groups side by side, one package of each at a time: without the race
+# detector, with it, and exports, which wait for storage servers most of the time.
 test_all() {
-    local all without raced again exports= code=0
+    local all without raced again code=0
     # shellcheck disable=SC2086 # there may be several patterns
     all=$(go list $packages) || return 1
     without=$(matching "$plain" "$all")
@@ -39,14 +37,34 @@ test_all() {
     again=$(matching "$concurrent" "$without")
     if [ -z "$run" ] && [ -n "$(matching relabel/shard "$raced")" ]; then
         raced=$(others relabel/shard "$raced")
-        test_exports >"$exports_log" 2>&1 &
-        exports=$!
+        begin exports test_exports
     fi
-    [ -z "$without" ] || tests "$without" || code=1
-    [ -z "$exports" ] || wait "$exports" || code=1
-    cat "$exports_log"
+    [ -z "$without" ] || begin plain tests "$without"
+    [ -z "$raced" ] || begin raced tests "$raced" -race
+    finish || code=1
     [ -n "$run" ] || [ -z "$again" ] || test_concurrency "$again" || code=1
-    [ -z "$raced" ] || tests "$raced" -race || code=1
+    return $code
+}
+
+# begin NAME COMMAND … starts a group of tests as a process group of its own. finish waits for
+# all, and prints what each wrote.
+declare -A begun=()
+begin() {
+    local name=$1
+    shift
+    set -m
+    "$@" >"$logs/$name" 2>&1 &
+    set +m
+    begun[$name]=$!
+    trap 'kill -- "${begun[@]/#/-}" 2>/dev/null || true' EXIT
+}
+finish() {
+    local name code=0
+    for name in "${!begun[@]}"; do
+        wait "${begun[$name]}" || code=1
+        cat "$logs/$name"
+    done
+    trap - EXIT
     return $code
 }
 
@@ -85,7 +103,7 @@ tests() {
     mapfile -t list < <(longest_first "$1")
     shift
     # shellcheck disable=SC2086 # an empty $run is not an argument
-    go test -vet=off -timeout 45m $run "$@" "${list[@]}"
+    go test -p 1 -vet=off -timeout 45m $run "$@" "${list[@]}"
 }
 
 # tell_failed lists the failed tests by package, followed by the output of go test.
@@ -95,7 +113,7 @@ tell_failed() {
     awk '/^ *--- FAIL: / { names = names " " $3 }
         /^FAIL\t/ { print "  " $2 (names ? names : " (no test says so: see above)"); names = ""; last = last $0 "\n" }
         /^(ok  |\?   )\t/ { names = "" }
-        END { printf "\n%sFAIL\n", last }' "$log"
+        END { printf "\n%sFAIL\n", last }' "$logs/all"
 }
 
 main
