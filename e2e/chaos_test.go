@@ -26,8 +26,8 @@ import (
 
 // The chaos that an ordinary test run brings about. `make chaos` asks for more.
 const (
-	usualKills   = 8
-	usualMinutes = 0.3
+	usualKills   = 4
+	usualMinutes = 0.15
 )
 
 // The crew of workers, and what they roll out.

@@ -26,10 +26,10 @@ main() {
     }
 }
 
-# test_all tests three groups side by side, one package of each at a time: without the race
-# detector, with it, and exports, which wait for storage servers most of the time.
+# test_all tests in two groups, without and with the race detector. Tests of exports wait for
+# storage servers most of the time: they run beside the first group.
 test_all() {
-    local all without raced again code=0
+    local all without raced again exports= code=0
     # shellcheck disable=SC2086 # there may be several patterns
     all=$(go list $packages) || return 1
     without=$(matching "$plain" "$all")
@@ -37,34 +37,20 @@ test_all() {
     again=$(matching "$concurrent" "$without")
     if [ -z "$run" ] && [ -n "$(matching relabel/shard "$raced")" ]; then
         raced=$(others relabel/shard "$raced")
-        begin exports test_exports
+        set -m # a process group of its own, which ends with this script
+        test_exports >"$logs/exports" 2>&1 &
+        set +m
+        exports=$!
+        trap 'kill -- -$exports 2>/dev/null' EXIT
     fi
-    [ -z "$without" ] || begin plain tests "$without"
-    [ -z "$raced" ] || begin raced tests "$raced" -race
-    finish || code=1
+    [ -z "$without" ] || tests "$without" || code=1
+    if [ -n "$exports" ]; then
+        wait "$exports" || code=1
+        trap - EXIT
+        cat "$logs/exports"
+    fi
     [ -n "$run" ] || [ -z "$again" ] || test_concurrency "$again" || code=1
-    return $code
-}
-
-# begin NAME COMMAND … starts a group of tests as a process group of its own. finish waits for
-# all, and prints what each wrote.
-declare -A begun=()
-begin() {
-    local name=$1
-    shift
-    set -m
-    "$@" >"$logs/$name" 2>&1 &
-    set +m
-    begun[$name]=$!
-    trap 'kill -- "${begun[@]/#/-}" 2>/dev/null || true' EXIT
-}
-finish() {
-    local name code=0
-    for name in "${!begun[@]}"; do
-        wait "${begun[$name]}" || code=1
-        cat "$logs/$name"
-    done
-    trap - EXIT
+    [ -z "$raced" ] || tests "$raced" -race || code=1
     return $code
 }
 
@@ -103,7 +89,7 @@ tests() {
     mapfile -t list < <(longest_first "$1")
     shift
     # shellcheck disable=SC2086 # an empty $run is not an argument
-    go test -p 1 -vet=off -timeout 45m $run "$@" "${list[@]}"
+    go test -vet=off -timeout 45m $run "$@" "${list[@]}"
 }
 
 # tell_failed lists the failed tests by package, followed by the output of go test.
