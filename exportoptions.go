@@ -100,7 +100,7 @@ func (s ExportSelection) Describe() string {
 		text += ", where the label was not executed"
 	}
 	if len(s.ExcludeFlags) > 0 {
-		text += ", without flagged trajectories and states " + strings.Join(s.ExcludeFlags, ", ")
+		text += ", without trajectories and states flagged " + strings.ReplaceAll(strings.Join(s.ExcludeFlags, ", "), AnyFlag, "with any flag")
 	}
 	return text
 }

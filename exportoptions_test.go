@@ -9,7 +9,7 @@ import (
 
 func TestASelectionIsDescribedInFull(t *testing.T) {
 	got := relabel.ExportSelection{Submitted: true, EndReasons: []relabel.EndReason{relabel.EndFinish}, Agreement: relabel.AgreementDiffers, ExcludeFlags: []string{"odd", "wrong"}}.Describe()
-	if want := "valid submissions, of those whose end is one of [finish], where the label was not executed, without flagged trajectories and states odd, wrong"; got != want {
+	if want := "valid submissions, of those whose end is one of [finish], where the label was not executed, without trajectories and states flagged odd, wrong"; got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
 }

@@ -133,3 +133,37 @@ func TestConstantsAgreeWithTags(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryFieldOfARequestIsCheckedWhereItIsStored fails if a field of a request has no namesake in
+// the stored type: Validate would not check it.
+func TestEveryFieldOfARequestIsCheckedWhereItIsStored(t *testing.T) {
+	for _, c := range []struct{ stored, request any }{
+		{relabel.Policy{}, api.NewPolicy{}},
+		{relabel.RunLimits{}, api.NewRunLimits{}},
+	} {
+		checkNamesakes(t, reflect.TypeOf(c.stored), reflect.TypeOf(c.request))
+	}
+}
+
+func checkNamesakes(t *testing.T, stored, request reflect.Type) {
+	t.Helper()
+	for _, f := range api.Fields(request) {
+		field := request.FieldByIndex(f.Index)
+		namesake, found := stored.FieldByName(field.Name)
+		if !found {
+			t.Errorf("%s has no field %s", stored, field.Name)
+			continue
+		}
+		from, to := pointedTo(namesake.Type), pointedTo(field.Type)
+		if to.Kind() == reflect.Struct {
+			checkNamesakes(t, from, to)
+		}
+	}
+}
+
+func pointedTo(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}

@@ -69,7 +69,7 @@ func Fields(v any) []Field {
 
 func fieldOf(f reflect.StructField, name, options string) Field {
 	field := Field{Name: name, Doc: f.Tag.Get("doc"), Default: f.Tag.Get("default"), Min: f.Tag.Get("minimum"), Max: f.Tag.Get("maximum"), Above: f.Tag.Get("exclusiveMinimum"),
-		Pattern: f.Tag.Get("pattern"), Format: f.Tag.Get("format"), Required: options != "omitempty" && f.Tag.Get("required") != "false",
+		Pattern: f.Tag.Get("pattern"), Format: f.Tag.Get("format"), Required: cmp.Or(f.Tag.Get("required"), strconv.FormatBool(f.Tag.Get("json") != "" && options != "omitempty")) == "true",
 		Type: f.Type, Index: f.Index}
 	if words := f.Tag.Get("enum"); words != "" {
 		field.Enum = strings.Split(words, ",")
@@ -153,6 +153,9 @@ func (f Field) Check(at reflect.Value, name string) error {
 	}
 	switch at.Kind() {
 	case reflect.Struct:
+		if n, is := at.Interface().(Number); is {
+			return f.checkNumber(n.Value, name)
+		}
 		return validate(at, at.Type(), name)
 	case reflect.String:
 		return f.checkText(at.String(), name)

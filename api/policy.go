@@ -8,20 +8,20 @@ import (
 
 // NewPolicy describes an endpoint.
 type NewPolicy struct {
-	Name       string             `json:"name" arg:"" minLength:"1" maxLength:"100" doc:"Name of the policy: letters, digits, dots, hyphens and underscores."`
-	BaseURL    string             `json:"base_url" placeholder:"URL" maxLength:"2000" doc:"Address of the endpoint, up to and including /v1, without credentials."`
-	Replicas   []string           `json:"replicas,omitempty" name:"replica" placeholder:"URL" maxItems:"64" help:"Another address of the same model; may be repeated. Each trajectory uses one address." doc:"Further addresses that serve the same model. Each trajectory uses one of them."`
-	Model      string             `json:"model" minLength:"1" maxLength:"500" doc:"The model's name, as the server knows it."`
-	Server     relabel.ServerKind `json:"server,omitempty" name:"server-kind" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" default:"generic" doc:"Kind of server, which determines the optional request fields."`
-	ToolFormat relabel.ToolFormat `json:"tool_format,omitempty" enum:"native,text" default:"native" doc:"How tools and calls are sent: in the fields of the protocol, or as text, for endpoints without tool calling. The canonical action is the same."`
-	Secret     string             `json:"secret,omitempty" maxLength:"1000" help:"NAME of the secret that holds the API key: RELABEL_SECRET_<NAME> in the environment of server and workers, or a file NAME in the folder of --secrets. Never the key itself." doc:"NAME of the secret (a letter, then at most 39 letters, digits, hyphens or underscores) that holds the API key, in the worker's environment or secrets folder. Never the key itself."`
-	Sampling   *NewSampling       `json:"sampling,omitempty" embed:"" doc:"Sampling settings for collection. Evaluation is always greedy."`
-	Limits     *NewLimits         `json:"limits,omitempty" embed:"" doc:"Limits of its calls."`
-	Price      *NewPrice          `json:"price,omitempty" embed:"" prefix:"price-" doc:"Prices of its tokens. Absent: unknown."`
-	Markers    string             `json:"cache_markers,omitempty" enum:"none,anthropic" default:"none" doc:"How requests mark what the server should keep in its prompt cache. anthropic: cache_control in the content's text block."`
-	Tokenizer  string             `json:"tokenizer,omitempty" placeholder:"DIR|NAME" help:"The model's tokenizer: its folder on this machine, which is registered, or the name or hash of a registered one." maxLength:"4096" doc:"The model's tokenizer: the name (or name@version) or the hash of a registered one, or a path below --tokenizers of the machines that use it. Exports of tokens use it when this policy is the student; a registered one counts prompts near the context limit. The policy keeps the hash."`
-	Template   string             `json:"chat_template,omitempty" placeholder:"FILE" help:"File with a chat template that replaces the tokenizer's own; its text is sent." maxLength:"4096" doc:"Path of a file with a chat template that replaces the tokenizer's own, below --tokenizers of the same machines."`
-	Text       string             `json:"template_text,omitempty" kong:"-" maxLength:"262144" doc:"Text of a chat template that replaces the tokenizer's own."`
+	Name         string             `json:"name" arg:"" minLength:"1" maxLength:"100" doc:"Name of the policy: letters, digits, dots, hyphens and underscores."`
+	BaseURL      string             `json:"base_url" placeholder:"URL" maxLength:"2000" doc:"Address of the endpoint, up to and including /v1, without credentials."`
+	Replicas     []string           `json:"replicas,omitempty" name:"replica" placeholder:"URL" maxItems:"64" help:"Another address of the same model; may be repeated. Each trajectory uses one address." doc:"Further addresses that serve the same model. Each trajectory uses one of them."`
+	Model        string             `json:"model" minLength:"1" maxLength:"500" doc:"The model's name, as the server knows it."`
+	Server       relabel.ServerKind `json:"server,omitempty" name:"server-kind" enum:"generic,openai,vllm,sglang,llama-server,transformers,llama_cpp,scripted" default:"generic" doc:"Kind of server, which determines the optional request fields."`
+	ToolFormat   relabel.ToolFormat `json:"tool_format,omitempty" enum:"native,text" default:"native" doc:"How tools and calls are sent: in the fields of the protocol, or as text, for endpoints without tool calling. The canonical action is the same."`
+	Secret       string             `json:"secret,omitempty" maxLength:"1000" help:"NAME of the secret that holds the API key: RELABEL_SECRET_<NAME> in the environment of server and workers, or a file NAME in the folder of --secrets. Never the key itself." doc:"NAME of the secret (a letter, then at most 39 letters, digits, hyphens or underscores) that holds the API key, in the worker's environment or secrets folder. Never the key itself."`
+	Sampling     *NewSampling       `json:"sampling,omitempty" embed:"" doc:"Sampling settings for collection. Evaluation is always greedy."`
+	Limits       *NewLimits         `json:"limits,omitempty" embed:"" doc:"Limits of its calls."`
+	Price        *NewPrice          `json:"price,omitempty" embed:"" prefix:"price-" doc:"Prices of its tokens. Absent: unknown."`
+	CacheMarkers string             `json:"cache_markers,omitempty" enum:"none,anthropic" default:"none" doc:"How requests mark what the server should keep in its prompt cache. anthropic: cache_control in the content's text block."`
+	Tokenizer    string             `json:"tokenizer,omitempty" placeholder:"DIR|NAME" help:"The model's tokenizer: its folder on this machine, which is registered, or the name or hash of a registered one." maxLength:"4096" doc:"The model's tokenizer: the name (or name@version) or the hash of a registered one, or a path below --tokenizers of the machines that use it. Exports of tokens use it when this policy is the student; a registered one counts prompts near the context limit. The policy keeps the hash."`
+	ChatTemplate string             `json:"chat_template,omitempty" placeholder:"FILE" help:"File with a chat template that replaces the tokenizer's own; its text is sent." maxLength:"4096" doc:"Path of a file with a chat template that replaces the tokenizer's own, below --tokenizers of the same machines."`
+	TemplateText string             `json:"template_text,omitempty" kong:"-" maxLength:"262144" doc:"Text of a chat template that replaces the tokenizer's own."`
 }
 
 // CheckPolicy returns a CodeInvalid error on the first field of a policy that is wrong or

@@ -35,12 +35,12 @@ func (c *PolicyAdd) Run(ctx context.Context, flags *kong.Context) error {
 		if body.Tokenizer, err = UseTokenizer(ctx, cl, c.Tokenizer); err != nil {
 			return err
 		}
-		if body.Text, body.Template, err = useTemplate(c.Template); err != nil {
+		if body.TemplateText, body.ChatTemplate, err = useTemplate(c.ChatTemplate); err != nil {
 			return err
 		}
 		p, err := cl.CreatePolicy(ctx, body)
 		if err != nil {
-			return notHere(err, map[string]string{"tokenizer": c.Tokenizer, "chat_template": c.Template})
+			return notHere(err, map[string]string{"tokenizer": c.Tokenizer, "chat_template": c.ChatTemplate})
 		}
 		fmt.Printf("%s  %s@%d\n", p.ID, p.Name, p.Version)
 		return nil

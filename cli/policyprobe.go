@@ -52,6 +52,9 @@ func addCommand(p relabel.Policy) string {
 			words = append(words, "--"+s.flag, fmt.Sprint(s.value))
 		}
 	}
+	if p.TemplateText != "" { // the user has the file
+		words = append(words, "--chat-template", "FILE")
+	}
 	for i, w := range words {
 		words[i] = shellWord(w)
 	}
@@ -94,10 +97,9 @@ func settingsOf(p relabel.Policy) []setting {
 			setting{"price-batch", p.Price.Batch, 0.0},
 			setting{"price-currency", p.Price.Currency, "USD"})
 	}
-	settings = append(settings, setting{"cache-markers", p.CacheMarkers, relabel.CacheMarkersNone},
-		setting{"tokenizer", p.Tokenizer, ""}, setting{"chat-template", p.ChatTemplate, ""})
-	if p.TemplateText != "" { // the user has the file
-		settings = append(settings, setting{"chat-template", "FILE", ""})
+	settings = append(settings, setting{"cache-markers", p.CacheMarkers, relabel.CacheMarkersNone}, setting{"tokenizer", p.Tokenizer, ""})
+	if p.TemplateText == "" {
+		settings = append(settings, setting{"chat-template", p.ChatTemplate, ""})
 	}
 	return settings
 }

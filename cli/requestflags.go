@@ -117,8 +117,9 @@ func decodeFlag(ctx *kong.DecodeContext, target reflect.Value, read func(string)
 	if err != nil {
 		return err
 	}
-	if string(bytes.TrimSpace(text)) == "null" {
-		return relabel.Errorf(relabel.CodeInvalid, "is null: give a JSON object, or omit the flag")
+	name, _, _ := strings.Cut(ctx.Value.Tag.Get("json"), ",")
+	if err := api.CheckJSON(text, name); err != nil {
+		return relabel.Errorf(relabel.CodeInvalid, "%s", strings.TrimLeft(strings.TrimPrefix(err.Error(), name), ".: "))
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -129,7 +130,7 @@ func decodeFlag(ctx *kong.DecodeContext, target reflect.Value, read func(string)
 	var mistyped *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &mistyped) && mistyped.Field == "":
-		return relabel.Errorf(relabel.CodeInvalid, "must be a JSON object, not a %s", mistyped.Value)
+		return relabel.Errorf(relabel.CodeInvalid, "must be a JSON object; it is a JSON %s", mistyped.Value)
 	case errors.As(err, &mistyped):
 		return relabel.Errorf(relabel.CodeInvalid, "%s cannot be a %s", mistyped.Field, mistyped.Value)
 	case err != nil:

@@ -24,14 +24,17 @@ type TasksImport struct {
 	Name         string `placeholder:"NAME" help:"Name of the task set. Default: the file's name."`
 	Format       string `default:"auto" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" help:"Format of the lines: auto, relabel, swebench, swebenchlive, swegym, swerebench or swerebenchv2."`
 	HeldOut      string `xor:"held-out" type:"existingfile" placeholder:"FILE" help:"File with one instance id per line: tasks that are never rolled out for training."`
-	HeldOutCount int    `xor:"held-out" placeholder:"N" help:"Hold out N tasks instead, drawn with --held-out-seed."`
+	HeldOutCount *int   `xor:"held-out" placeholder:"N" help:"Hold out N tasks instead, drawn with --held-out-seed."`
 	HeldOutSeed  *int64 `placeholder:"N" help:"Seed of that draw. Default: 0."`
 }
 
-// Validate refuses a seed without a draw.
+// Validate refuses an empty draw, and a seed without a draw.
 func (c *TasksImport) Validate() error {
-	if c.HeldOutCount < 0 || c.HeldOutSeed != nil && c.HeldOutCount == 0 {
-		return relabel.Errorf(relabel.CodeInvalid, "needs --held-out-count, at least 1").On("--held-out-seed")
+	if c.HeldOutCount != nil && *c.HeldOutCount < 1 {
+		return relabel.Errorf(relabel.CodeInvalid, "is %d: must be at least 1", *c.HeldOutCount).On("--held-out-count")
+	}
+	if c.HeldOutSeed != nil && c.HeldOutCount == nil {
+		return relabel.Errorf(relabel.CodeInvalid, "needs --held-out-count").On("--held-out-seed")
 	}
 	return nil
 }
@@ -53,8 +56,8 @@ func (c *TasksImport) Run(ctx context.Context) error {
 		}
 		query.Set("held_out", strings.Join(names, ","))
 	}
-	if c.HeldOutCount > 0 {
-		query.Set("held_out_count", fmt.Sprint(c.HeldOutCount))
+	if c.HeldOutCount != nil {
+		query.Set("held_out_count", fmt.Sprint(*c.HeldOutCount))
 		query.Set("held_out_seed", fmt.Sprint(deref(c.HeldOutSeed)))
 	}
 	body, err := readLines(c.File)

@@ -9,14 +9,14 @@ import (
 	"relabel/store/storetest"
 )
 
-// blow is one way to disturb; it reports false if there is nothing to strike.
-type blow struct {
+// disturbance is one way to disturb. apply reports false if it is not possible now.
+type disturbance struct {
 	name   string
-	weight int // how often it comes, against the others
-	strike func(*chaos) bool
+	weight int // how often it is drawn, relative to the others
+	apply  func(*chaos) bool
 }
 
-var blows = []blow{
+var disturbances = []disturbance{
 	{"worker killed", 30, (*chaos).killWorker},
 	{"worker stopped past its lease", 10, (*chaos).stopWorker},
 	{"worker drained", 5, (*chaos).drainWorker},
@@ -27,24 +27,24 @@ var blows = []blow{
 	{"line cut in a commit", 8, func(c *chaos) bool { return c.cutLine("commit; ") }},
 	{"postgres restarted", 4, (*chaos).restartPostgres},
 	{"postgres crashed", 3, (*chaos).crashPostgres},
-	{"models away", 8, (*chaos).silenceModels},
+	{"models silent", 8, (*chaos).silenceModels},
 }
 
-// strike carries out a blow, and names it; "" if there was nothing to strike. Each has
-// its turn first; from then on they come by their weights.
-func (c *chaos) strike() string {
-	var drawn blow
+// disturb applies a disturbance and returns its name; "" if it was not possible. Each is applied
+// once first, then they are drawn by weight.
+func (c *chaos) disturb() string {
+	var drawn disturbance
 	if len(c.first) > 0 {
-		drawn = blows[c.first[0]]
+		drawn = disturbances[c.first[0]]
 	} else {
 		n := c.random.IntN(weights())
-		for _, drawn = range blows {
+		for _, drawn = range disturbances {
 			if n -= drawn.weight; n < 0 {
 				break
 			}
 		}
 	}
-	if !drawn.strike(c) {
+	if !drawn.apply(c) {
 		return ""
 	}
 	c.first = c.first[min(1, len(c.first)):]
@@ -52,16 +52,16 @@ func (c *chaos) strike() string {
 }
 
 func weights() (all int) {
-	for _, b := range blows {
+	for _, b := range disturbances {
 		all += b.weight
 	}
 	return all
 }
 
-// standing draws a worker that is there and not stopped.
-func (c *chaos) standing() *hand {
-	var there []*hand
-	for _, h := range c.crew {
+// anyWorker draws a worker that runs and is not stopped.
+func (c *chaos) anyWorker() *chaosWorker {
+	var there []*chaosWorker
+	for _, h := range c.workers {
 		select {
 		case <-h.done:
 		default:
@@ -77,12 +77,12 @@ func (c *chaos) standing() *hand {
 }
 
 func (c *chaos) killWorker() bool {
-	h := c.standing()
+	h := c.anyWorker()
 	return h != nil && h.cmd.Process.Kill() == nil
 }
 
 func (c *chaos) stopWorker() bool {
-	h := c.standing()
+	h := c.anyWorker()
 	if h == nil || h.cmd.Process.Signal(syscall.SIGSTOP) != nil {
 		return false
 	}
@@ -91,12 +91,12 @@ func (c *chaos) stopWorker() bool {
 }
 
 func (c *chaos) drainWorker() bool {
-	h := c.standing()
+	h := c.anyWorker()
 	return h != nil && h.cmd.Process.Signal(syscall.SIGTERM) == nil
 }
 
-// box draws a running sandbox.
-func (c *chaos) box() (id string) {
+// anySandbox draws a running sandbox.
+func (c *chaos) anySandbox() (id string) {
 	var running []string
 	for _, s := range c.sandboxes(c.t, c.instance(c.t)) {
 		if s.State == "running" {
@@ -110,20 +110,20 @@ func (c *chaos) box() (id string) {
 }
 
 func (c *chaos) killContainer() bool {
-	id := c.box()
+	id := c.anySandbox()
 	return id != "" && c.engine.ContainerKill(bounded(c.t), id, "KILL") == nil
 }
 
 // killSandboxd kills the program in a sandbox from outside, as an out-of-memory killer
 // would.
 func (c *chaos) killSandboxd() bool {
-	id := c.box()
+	id := c.anySandbox()
 	if id == "" {
 		return false
 	}
 	top, err := c.engine.ContainerTop(bounded(c.t), id, []string{"-eo", "pid,args"})
 	if err != nil {
-		return false // it has ended meanwhile
+		return false // it has just ended
 	}
 	for _, p := range top.Processes {
 		if pid, err := strconv.Atoi(p[0]); err == nil && strings.HasSuffix(p[1], "/sandboxd serve") {
@@ -133,7 +133,7 @@ func (c *chaos) killSandboxd() bool {
 	return false
 }
 
-// dropConnections ends about half of the connections that are open.
+// dropConnections ends about half of the open connections.
 func (c *chaos) dropConnections() bool {
 	conn := c.connect(c.t)
 	var n int
@@ -142,12 +142,12 @@ func (c *chaos) dropConnections() bool {
 	return err == nil && n > 0
 }
 
-// cutLine cuts one of the next exchanges of some worker with Postgres: before it, in it, or
-// before or in its answer. sql is its text, "" for any.
+// cutLine cuts one of the next exchanges of a worker with Postgres: before or in the statement, or
+// before or in the answer. sql is the statement, "" for any.
 func (c *chaos) cutLine(sql string) bool {
 	which, done := 1+c.random.IntN(5), false
 	c.line.CutAt(storetest.Cuts[c.random.IntN(len(storetest.Cuts))], func(n int, said string) bool {
-		turn := strings.Contains(said, "FROM room; INSERT INTO actions") // it commits in one exchange with its rows
+		turn := strings.Contains(said, "FROM room; INSERT INTO actions") // it commits in the same exchange as its rows
 		now := !done && (sql == "" && n >= which || sql != "" && (said == sql || turn))
 		done = done || now
 		return now
@@ -163,12 +163,12 @@ func (c *chaos) cutLine(sql string) bool {
 
 func (c *chaos) restartPostgres() bool {
 	noError(c.t, c.pg.Stop(bounded(c.t)))
-	time.Sleep(time.Duration(c.random.Int64N(int64(2 * time.Second)))) // away for a while
+	time.Sleep(time.Duration(c.random.Int64N(int64(2 * time.Second)))) // unavailable for a while
 	c.startPostgres()
 	return true
 }
 
-// crashPostgres ends it at once: it has to recover from its log.
+// crashPostgres ends it at once, so that it must recover from its log.
 func (c *chaos) crashPostgres() bool {
 	pid, err := strconv.Atoi((&stopped{bench: &bench{lab: &lab{place: place{data: c.folder}}}}).postmaster(c.t))
 	noError(c.t, err)

@@ -16,35 +16,35 @@ import (
 	"relabel/policy/scripted"
 )
 
-// unruly is a model server that now and then refuses, breaks, hangs or talks nonsense.
-// It records each request with its time.
-type unruly struct {
+// faultyModels is a model server that sometimes refuses, breaks, hangs or sends garbage. It records
+// each request with its time.
+type faultyModels struct {
 	*models
-	mu     sync.Mutex
-	random *rand.Rand
-	rages  bool
-	silent time.Time           // until when it is away
-	times  map[int64][]request // by the request's seed, which names its turn and role
-	broke  map[int64]bool      // it was answered with a 500
-	wakes  []time.Time         // when a stopped worker went on
+	mu      sync.Mutex
+	random  *rand.Rand
+	faulty  bool
+	silent  time.Time           // until then it does not answer
+	times   map[int64][]request // by the request's seed, which identifies turn and role
+	broke   map[int64]bool      // the answer was a 500
+	resumes []time.Time         // when a stopped worker resumed
 }
 
-// request is one that came, and whether it was answered.
+// request is a received request.
 type request struct {
 	at       time.Time
 	answered bool
 }
 
-func newUnruly(t *testing.T, l *lab, seed uint64) *unruly {
+func newFaultyModels(t *testing.T, l *lab, seed uint64) *faultyModels {
 	t.Helper()
-	u := &unruly{random: rand.New(rand.NewPCG(seed, 2)), rages: true, times: map[int64][]request{}, broke: map[int64]bool{}}
+	u := &faultyModels{random: rand.New(rand.NewPCG(seed, 2)), faulty: true, times: map[int64][]request{}, broke: map[int64]bool{}}
 	u.models = newModels(t, l, scripted.Config{})
 	u.models.url = listenFor(t, u) + "/v1"
 	return u
 }
 
 // ServeHTTP answers, most of the time.
-func (u *unruly) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (u *faultyModels) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var q struct {
 		Model string
@@ -104,24 +104,24 @@ const (
 var faults = []int{faultNone, faultBusy, faultAway, faultBroken, faultHang, faultDrop, faultGarbage}
 
 // receive records a request and returns its outcome.
-func (u *unruly) receive(model string, seed int64) (n int, delay time.Duration, fault int) {
+func (u *faultyModels) receive(model string, seed int64) (n int, delay time.Duration, fault int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	n = len(u.times[seed])
 	u.times[seed] = append(u.times[seed], request{at: time.Now()})
-	if !u.rages {
+	if !u.faulty {
 		return n, 0, faultNone
 	}
 	delay = 200 * time.Millisecond
 	if model == scripted.TeacherModel {
-		delay = 600 * time.Millisecond // labels come late
+		delay = 600 * time.Millisecond // labels are slow
 	}
 	silent := time.Now().Before(u.silent)
 	if silent || u.random.IntN(100) < 6 {
 		fault = 1 + u.random.IntN(len(faults)-1)
 	}
 	if fault == faultBroken && u.broke[seed] {
-		fault = faultHang // a second 500 is taken for the request's own fault, and fails it
+		fault = faultHang // a second 500 counts as the request's fault and fails it
 	}
 	if silent && fault != faultHang {
 		delay = 0
@@ -130,35 +130,35 @@ func (u *unruly) receive(model string, seed int64) (n int, delay time.Duration, 
 	return n, delay, fault
 }
 
-func (u *unruly) answer(seed int64, n int) {
+func (u *faultyModels) answer(seed int64, n int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.times[seed][n].answered = true
 }
 
-// away keeps it from answering anybody for a while.
-func (u *unruly) away(d time.Duration) {
+// away makes it silent for a while.
+func (u *faultyModels) away(d time.Duration) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.silent = time.Now().Add(d)
 }
 
-// calm makes it reliable and quick.
-func (u *unruly) calm() {
+// stopFaults makes it reliable and fast.
+func (u *faultyModels) stopFaults() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.rages = false
+	u.faulty = false
 }
 
-// woken records that a stopped worker resumes: it then sends the requests that it had begun.
-func (u *unruly) woken(at time.Time) {
+// resumed records that a stopped worker resumes: it then sends the requests that it had begun.
+func (u *faultyModels) resumed(at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.wakes = append(u.wakes, at)
+	u.resumes = append(u.resumes, at)
 }
 
 // check fails if a label was requested after it was stored.
-func (u *unruly) check(t *testing.T, c *chaos) {
+func (u *faultyModels) check(t *testing.T, c *chaos) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	requests, again, late := 0, 0, 0
@@ -171,11 +171,11 @@ func (u *unruly) check(t *testing.T, c *chaos) {
 				answered++
 			}
 			if r.at.After(label.since) {
-				if u.justWoken(r.at) {
+				if u.justResumed(r.at) {
 					late++
 					continue
 				}
-				t.Errorf("the label of turn %d of %+v was stored by %s and asked for again at %s", place.t, place.trajectory.place,
+				t.Errorf("the label of turn %d of %+v was stored by %s and requested again at %s", place.t, place.trajectory.place,
 					label.since.Format(time.StampMilli), r.at.Format(time.StampMilli))
 			}
 		}
@@ -184,12 +184,12 @@ func (u *unruly) check(t *testing.T, c *chaos) {
 		}
 		again += max(answered-1, 0)
 	}
-	t.Logf("%d requests for %d labels; %d answers did not come to be stored; %d were sent by a worker that had slept", requests, len(c.watcher.labels), again, late)
+	t.Logf("%d requests for %d labels; %d answers were not stored; %d requests came from workers that had been stopped", requests, len(c.watcher.labels), again, late)
 }
 
-// justWoken reports whether a stopped worker went on shortly before.
-func (u *unruly) justWoken(at time.Time) bool {
-	for _, w := range u.wakes {
+// justResumed reports whether a stopped worker resumed shortly before.
+func (u *faultyModels) justResumed(at time.Time) bool {
+	for _, w := range u.resumes {
 		if d := at.Sub(w); d >= 0 && d < time.Second {
 			return true
 		}

@@ -24,53 +24,52 @@ import (
 	"relabel/store/storetest"
 )
 
-// The chaos that an ordinary test run brings about. `make chaos` asks for more.
+// The extent of the chaos in `make test`. `make chaos` has more.
 const (
 	usualKills   = 4
 	usualMinutes = 0.15
 )
 
-// The crew of workers, and what they roll out.
+// The workers, and the limits of the test.
 const (
-	crewSize      = 3
+	workerCount   = 3
 	chaosLease    = 4 * time.Second
-	chaosPatience = 15 * time.Minute // for what was disturbed to come to its end
+	chaosPatience = 15 * time.Minute // for disturbed trajectories to end
 )
 
-// chaos is a server and a crew of workers over a Postgres of their own, real sandboxes
-// and models that misbehave. Things are killed at random; nothing may come of it.
+// chaos is a server and workers with their own Postgres, real sandboxes and faulty models.
+// Random parts are killed, without any effect on the data.
 type chaos struct {
 	*bench
 	t       *testing.T
 	seed    uint64
 	random  *rand.Rand
-	kills   int           // how many are to come
-	pace    time.Duration // between two, on average
-	width   int           // trajectories of each task in a round; another is begun when fewer are to come
+	kills   int           // in all
+	pace    time.Duration // between two kills, on average
+	width   int           // trajectories of each task in a round; another round starts when fewer are left
 	pg      *localpg.Server
 	folder  string          // of Postgres
-	line    *storetest.Line // by which the crew has it
-	models  *unruly
-	crew    []*hand
-	fallen  []*hand
+	line    *storetest.Line // the workers' connections to it
+	models  *faultyModels
+	workers []*chaosWorker
+	exited  []*chaosWorker
 	watcher *watcher
-	struck  map[string]int
-	first   []int // faults that come before the random ones, each once
+	counts  map[string]int
+	first   []int // disturbances before the random ones, each once
 	run     relabel.Run
 	student relabel.Policy
 	rounds  []relabel.ID
 }
 
-// hand is a worker of the crew.
-type hand struct {
+// chaosWorker is a worker that may be stopped.
+type chaosWorker struct {
 	*process
 	wake time.Time // when it was stopped: when it resumes
 }
 
-// TestChaos kills, stops and breaks random parts of a collection, and then
-// demands that nothing was lost, doubled or left, and that the data set is that of a run
-// which nothing befell. RELABEL_CHAOS_KILLS, RELABEL_CHAOS_MINUTES and RELABEL_CHAOS_SEED
-// say how much, how long and with which random numbers.
+// TestChaos kills, stops and breaks random parts of a collection. Nothing may be lost, repeated or
+// left over, and the data set must be that of an undisturbed run. RELABEL_CHAOS_KILLS,
+// RELABEL_CHAOS_MINUTES and RELABEL_CHAOS_SEED set the extent, the duration and the random numbers.
 func TestChaos(t *testing.T) {
 	if setting("RELABEL_CHAOS_KILLS", 0) == 0 {
 		t.Parallel()
@@ -78,15 +77,15 @@ func TestChaos(t *testing.T) {
 	c := newChaos(t)
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("again: make chaos SEED=%d KILLS=%d MINUTES=%g; what the processes said is in %s", c.seed, c.kills,
-				(time.Duration(c.kills) * c.pace).Minutes(), c.keepWords())
+			t.Logf("to repeat it: make chaos SEED=%d KILLS=%d MINUTES=%g; the output of the processes is in %s", c.seed, c.kills,
+				(time.Duration(c.kills) * c.pace).Minutes(), c.keepOutput())
 		}
 	})
 	t.Logf("seed %d, %d kills, one in %s", c.seed, c.kills, c.pace.Round(time.Millisecond))
 	begun := time.Now()
-	c.rage()
+	c.disturbAll()
 	calm := time.Now()
-	c.models.calm()
+	c.models.stopFaults()
 	c.settle(c.rounds)
 	settled := time.Now()
 	c.watcher.stop()
@@ -97,7 +96,7 @@ func TestChaos(t *testing.T) {
 	undisturbed := c.undisturbed()
 	c.compare(undisturbed)
 	c.stopAll()
-	t.Logf("%s of kills, %s until all was done, %s undisturbed: %s", calm.Sub(begun).Round(time.Second), settled.Sub(calm).Round(time.Second),
+	t.Logf("%s of kills, %s until all trajectories were done, %s undisturbed: %s", calm.Sub(begun).Round(time.Second), settled.Sub(calm).Round(time.Second),
 		time.Since(settled).Round(time.Second), c.tally())
 }
 
@@ -113,12 +112,12 @@ func setting(name string, usual float64) float64 {
 func newChaos(t *testing.T) *chaos {
 	t.Helper()
 	seed := uint64(setting("RELABEL_CHAOS_SEED", float64(time.Now().UnixNano()%1e9)))
-	c := &chaos{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), struck: map[string]int{},
+	c := &chaos{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), counts: map[string]int{},
 		kills: int(setting("RELABEL_CHAOS_KILLS", usualKills)), folder: openFolder(t)}
 	c.width = min(2+c.kills/20, 6)
 	minutes := setting("RELABEL_CHAOS_MINUTES", usualMinutes)
 	c.pace = time.Duration(minutes * float64(time.Minute) / float64(max(c.kills, 1)))
-	c.first = c.random.Perm(len(blows))
+	c.first = c.random.Perm(len(disturbances))
 	c.startPostgres()
 	t.Cleanup(func() { noError(t, c.pg.Stop(bounded(t))) })
 	l := newLocalLab(t, t.TempDir())
@@ -127,7 +126,7 @@ func newChaos(t *testing.T) *chaos {
 	l.env = append(l.env, "RELABEL_LEASE="+chaosLease.String(), "RELABEL_ROLLOUTS=3", "RELABEL_PREFETCH=1")
 	c.bench = &bench{lab: l}
 	c.server, c.api = l.serve(t, "--no-work")
-	c.models = newUnruly(t, l, seed)
+	c.models = newFaultyModels(t, l, seed)
 	limits := relabel.PolicyLimits{Concurrency: 16, TimeoutSeconds: 4, Retries: 20, PatienceSeconds: 600}
 	c.bench.seed(t, relabel.Policy{Name: "teacher", BaseURL: c.models.url, Model: c.models.teacher().Model, Server: relabel.ServerScripted, Limits: limits})
 	student := c.models.student("0.6")
@@ -135,13 +134,13 @@ func newChaos(t *testing.T) *chaos {
 	c.student = c.policy(t, student)
 	c.run = c.newRun("disturbed")
 	c.watcher = watch(t, c)
-	for range crewSize {
-		c.crew = append(c.crew, c.hire())
+	for range workerCount {
+		c.workers = append(c.workers, c.startWorker())
 	}
 	return c
 }
 
-// newRun makes a run; those of any name have the same seed.
+// newRun makes a run. All have the same seed.
 func (c *chaos) newRun(name string) relabel.Run {
 	return c.bench.run(c.t, name, map[string]any{"limits": map[string]any{"max_turns": 14, "environment_retries": 100}})
 }
@@ -153,61 +152,61 @@ func (c *chaos) startPostgres() {
 	c.pg = pg
 }
 
-// hire starts another worker.
-func (c *chaos) hire() *hand {
+// startWorker starts another worker.
+func (c *chaos) startWorker() *chaosWorker {
 	there := c.place
 	there.database = c.line.URL
-	return &hand{process: there.start(c.t, "worker", "--grace", "20s")}
+	return &chaosWorker{process: there.start(c.t, "worker", "--grace", "20s")}
 }
 
-// rage kills until enough was killed, and sees to it that there is always work.
-func (c *chaos) rage() {
+// disturbAll disturbs the collection as often as requested, and starts rounds so that there is always work.
+func (c *chaos) disturbAll() {
 	for n := 0; n < c.kills; {
-		c.rest(time.Duration((0.5 + c.random.Float64()) * float64(c.pace)))
-		name := c.strike()
+		c.pause(time.Duration((0.5 + c.random.Float64()) * float64(c.pace)))
+		name := c.disturb()
 		if name == "" {
-			continue // there was nothing of the kind to strike
+			continue // there is nothing of this kind
 		}
 		n++
-		c.struck[name]++
+		c.counts[name]++
 		if n%20 == 0 {
 			c.t.Logf("%d kills: %s", n, c.tally())
 		}
 	}
 }
 
-// rest waits, and meanwhile wakes who was stopped, replaces who has gone, and starts
-// another round before the work runs out.
-func (c *chaos) rest(d time.Duration) {
+// pause waits. Meanwhile it resumes stopped workers, replaces workers that ended, and starts another
+// round before the work runs out.
+func (c *chaos) pause(d time.Duration) {
 	if c.waitingFor() < c.width {
 		c.rounds = append(c.rounds, c.round(c.run))
 	}
 	for end := time.Now().Add(d); ; time.Sleep(50 * time.Millisecond) {
-		c.mend(false)
+		c.replace(false)
 		if time.Now().After(end) {
 			return
 		}
 	}
 }
 
-// mend wakes who was stopped for long enough, or everybody, and replaces who has gone.
-func (c *chaos) mend(all bool) {
-	for i, h := range c.crew {
+// replace resumes workers that were stopped for long enough, or all, and replaces those that ended.
+func (c *chaos) replace(all bool) {
+	for i, h := range c.workers {
 		if !h.wake.IsZero() && (all || time.Now().After(h.wake)) {
 			noError(c.t, h.cmd.Process.Signal(syscall.SIGCONT))
 			h.wake = time.Time{}
-			c.models.woken(time.Now())
+			c.models.resumed(time.Now())
 		}
 		select {
 		case <-h.done:
-			c.fallen = append(c.fallen, h)
-			c.crew[i] = c.hire()
+			c.exited = append(c.exited, h)
+			c.workers[i] = c.startWorker()
 		default:
 		}
 	}
 }
 
-// waitingFor is how many trajectories are not at their end.
+// waitingFor is the number of unfinished trajectories.
 func (c *chaos) waitingFor() (n int) {
 	conn := c.connect(c.t)
 	noError(c.t, conn.QueryRow(bounded(c.t), "SELECT count(*) FROM trajectories WHERE state NOT IN ('done', 'failed', 'cancelled')").Scan(&n))
@@ -220,17 +219,17 @@ func (c *chaos) round(run relabel.Run) relabel.ID {
 	return c.bench.start(c.t, run, c.student, map[string]any{"beta": 0.5, "generations": c.width})
 }
 
-// settle lets everything come to its end.
+// settle waits until all trajectories have ended.
 func (c *chaos) settle(rounds []relabel.ID) {
 	c.t.Helper()
-	c.mend(true)
+	c.replace(true)
 	for end := time.Now().Add(chaosPatience); ; time.Sleep(200 * time.Millisecond) {
-		c.mend(true)
+		c.replace(true)
 		if c.waitingFor() == 0 {
 			break
 		}
 		if time.Now().After(end) {
-			c.t.Fatalf("%d trajectories do not come to their end", c.waitingFor())
+			c.t.Fatalf("%d trajectories do not end", c.waitingFor())
 		}
 	}
 	for _, id := range rounds {
@@ -242,20 +241,19 @@ func (c *chaos) settle(rounds []relabel.ID) {
 	}
 }
 
-// checkEnds demands that each trajectory came to exactly one end, a good one, with one
-// label at each state.
+// checkEnds fails unless each trajectory is done, ended once, and has one label at each state.
 func (c *chaos) checkEnds() {
 	c.t.Helper()
 	for what, query := range map[string]string{
-		"trajectories are not done":                   "SELECT count(*) FROM trajectories WHERE state <> 'done'",
-		"trajectories have not exactly one end":       "SELECT count(*) FROM (SELECT 1 FROM trajectories tr LEFT JOIN events e ON e.trajectory_id = tr.id AND e.state IN ('done', 'failed', 'cancelled') GROUP BY tr.id HAVING count(e) <> 1) x",
-		"trajectories do not have the turns they say": "SELECT count(*) FROM trajectories tr WHERE turns <> (SELECT count(*) FROM turns tu WHERE tu.trajectory_id = tr.id AND tu.attempt = tr.attempt)",
-		"labels are not there":                        "SELECT count(*) FROM trajectories WHERE labels_received <> turns",
+		"trajectories are not done":                                     "SELECT count(*) FROM trajectories WHERE state <> 'done'",
+		"trajectories have not exactly one end":                         "SELECT count(*) FROM (SELECT 1 FROM trajectories tr LEFT JOIN events e ON e.trajectory_id = tr.id AND e.state IN ('done', 'failed', 'cancelled') GROUP BY tr.id HAVING count(e) <> 1) x",
+		"trajectories have another number of turns than their row says": "SELECT count(*) FROM trajectories tr WHERE turns <> (SELECT count(*) FROM turns tu WHERE tu.trajectory_id = tr.id AND tu.attempt = tr.attempt)",
+		"trajectories lack labels":                                      "SELECT count(*) FROM trajectories WHERE labels_received <> turns",
 		"turns have not exactly one label": `SELECT count(*) FROM (SELECT 1 FROM turns tu JOIN trajectories tr ON (tr.id, tr.attempt) = (tu.trajectory_id, tu.attempt)
 			LEFT JOIN actions a ON (a.trajectory_id, a.attempt, a.t, a.status) = (tu.trajectory_id, tu.attempt, tu.t, 'received')
 				AND (a.policy_id, a.sample) = (tu.label_policy_id, tu.label_sample)
 			GROUP BY tu.trajectory_id, tu.t HAVING count(a) <> 1) x`,
-		"turns stand in attempts that neither ended well nor diverged": `SELECT count(*) FROM turns tu JOIN attempts a ON (a.trajectory_id, a.number) = (tu.trajectory_id, tu.attempt)
+		"turns are in attempts that are neither done nor diverged": `SELECT count(*) FROM turns tu JOIN attempts a ON (a.trajectory_id, a.number) = (tu.trajectory_id, tu.attempt)
 			WHERE a.outcome NOT IN ('done', 'diverged')`,
 	} {
 		var n int
@@ -283,7 +281,7 @@ func (c *chaos) texts(query string, args ...any) (all []string) {
 	return all
 }
 
-// nothingLeft demands that the workers which live clear away what others left.
+// nothingLeft fails unless the living workers remove what the others left.
 func (c *chaos) nothingLeft() {
 	c.t.Helper()
 	instance := c.instance(c.t)
@@ -298,7 +296,7 @@ func (c *chaos) nothingLeft() {
 	}
 }
 
-// undisturbed rolls the same rounds out in peace.
+// undisturbed rolls the same rounds out without disturbances.
 func (c *chaos) undisturbed() relabel.Run {
 	run := c.newRun("undisturbed")
 	var rounds []relabel.ID
@@ -309,10 +307,10 @@ func (c *chaos) undisturbed() relabel.Run {
 	return run
 }
 
-// stopAll ends server and crew in order; they leave nothing either.
+// stopAll stops the workers and the server, which must not leave anything either.
 func (c *chaos) stopAll() {
 	instance := c.instance(c.t)
-	for _, h := range c.crew {
+	for _, h := range c.workers {
 		if code := h.signal(syscall.SIGTERM); code != 0 {
 			c.t.Errorf("a worker ended with %d", code)
 		}
@@ -325,23 +323,23 @@ func (c *chaos) stopAll() {
 	}
 }
 
-// tally counts the injected faults by kind.
+// tally counts the disturbances by kind.
 func (c *chaos) tally() string {
 	var s []string
-	for _, name := range slices.Sorted(maps.Keys(c.struck)) {
-		s = append(s, fmt.Sprintf("%d × %s", c.struck[name], name))
+	for _, name := range slices.Sorted(maps.Keys(c.counts)) {
+		s = append(s, fmt.Sprintf("%d × %s", c.counts[name], name))
 	}
 	return strings.Join(s, ", ")
 }
 
-// keepWords writes the output of the processes to a folder that is kept after the test.
-func (c *chaos) keepWords() string {
+// keepOutput writes the output of the processes to a folder that is kept after the test.
+func (c *chaos) keepOutput() string {
 	dir, err := os.MkdirTemp("", "relabel-chaos-")
 	if err != nil {
 		return err.Error()
 	}
 	write(c.t, dir, "server.log", c.server.said.String())
-	for _, h := range slices.Concat(c.fallen, c.crew) {
+	for _, h := range slices.Concat(c.exited, c.workers) {
 		write(c.t, dir, filepath.Base(fmt.Sprintf("worker-%d.log", h.cmd.Process.Pid)), h.said.String())
 	}
 	return dir

@@ -19,7 +19,7 @@ import (
 	"relabel/mixer/schedule"
 )
 
-// watcher reads, all the time, what is committed, and keeps it in mind.
+// watcher reads committed rows all the time and remembers them.
 type watcher struct {
 	cancel context.CancelFunc
 	over   sync.WaitGroup
@@ -29,7 +29,7 @@ type watcher struct {
 	labels map[labelPlace]seenLabel
 }
 
-// drawn is a trajectory with its place among the draws.
+// drawn is a trajectory with its place in the draw.
 type drawn struct {
 	id    relabel.ID
 	place schedule.Place
@@ -48,7 +48,7 @@ type labelPlace struct {
 	t          int
 }
 
-// seenLabel is a label that was there, and since when at the latest.
+// seenLabel is a stored label, with the time by which it was stored.
 type seenLabel struct {
 	digest string
 	since  time.Time

@@ -68,21 +68,21 @@ func apart(t *testing.T, shift time.Duration) {
 	}
 	l := newLocalLab(t, openFolder(t))
 	l.env = append(l.env, "RELABEL_LEASE=4s", "RELABEL_ROLLOUTS=1", "RELABEL_PREFETCH=0")
-	crew := l.place
+	there := l.place
 	l.env = append(l.env, "LD_PRELOAD="+library, "CLOCK_SHIFT="+strconv.Itoa(int(shift.Seconds())))
 	m := newModels(t, l, scripted.Config{TeacherDelay: 700 * time.Millisecond}) // rollouts take longer than leases
 	b := &bench{lab: l}
 	b.server, b.api = l.serve(t, "--no-work")
 	database, err := os.ReadFile(filepath.Join(l.data, "database.url"))
 	noError(t, err)
-	crew.database = strings.TrimSpace(string(database))
+	there.database = strings.TrimSpace(string(database))
 	var now time.Time
 	noError(t, l.connect(t).QueryRow(bounded(t), "SELECT clock_timestamp()").Scan(&now))
 	if off := now.Sub(time.Now().Add(shift)).Abs(); off > time.Minute {
 		t.Fatalf("Postgres's clock is off by %s", time.Until(now))
 	}
 	b.seed(t, m.teacher())
-	first, second := crew.start(t, "worker").tellOnFailure(), crew.start(t, "worker").tellOnFailure()
+	first, second := there.start(t, "worker").tellOnFailure(), there.start(t, "worker").tellOnFailure()
 	iteration := b.start(t, b.run(t, "apart", nil), b.policy(t, m.student("0.9")), map[string]any{"beta": 1})
 	for _, j := range b.finish(t, iteration).trajectories {
 		if j.State != relabel.Done || j.Attempt != 1 {

@@ -7,15 +7,15 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=$1
 run=${2:+-run=$2}
 
-plain='relabel(/(api|chat|e2e|gitdiff|jinja|mixer/schedule|modelfiles|policy/texttools|safetext|server|tasks|tokenizer'
+plain='relabel(/(api|chat|gitdiff|jinja|mixer/schedule|modelfiles|policy/texttools|safetext|server|tasks|tokenizer'
 plain+='|envs/scaffold/openhands|envs/verify/(canary(/.*)?|protect|results|testcmd|tree)'
 plain+='|shard/(pack|render|rows|tokenizers|tree)|web(/(chart|show))?))?'
 # Their tests of concurrent use run again, with the race detector.
-concurrent='relabel/(jinja|server|tokenizer)'
+concurrent='relabel/(jinja|server|tokenizer|web)'
 # Tests of shard that build and compare exports sequentially run without it.
 compared='^Test(ARandomMix|EveryAlteration|TokenViews|ExportsAreSound|RealTrainers|AnExportLoads|AnExportMadeAgain)'
 # The longest packages start first, in this order, and the others fill the gaps.
-long=(relabel/{e2e,web,server,store,envs/verify,envs/verify/forgeries,e2e/rollout,envs/docker,envs/fleet})
+long=(relabel/{web,server,store,envs/verify,envs/verify/forgeries,e2e/rollout,envs/docker,envs/fleet})
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
@@ -26,12 +26,16 @@ main() {
     }
 }
 
-# test_all tests in two groups, without and with the race detector. Tests of exports wait for
-# storage servers most of the time: they run beside the first group.
+# test_all tests the whole program alone, because its tests use both cores, then the others in two
+# groups, without and with the race detector. Tests of exports wait for storage servers most of the
+# time: they run beside the first group.
 test_all() {
-    local all without raced again exports= code=0
+    local all program without raced again exports= code=0
     # shellcheck disable=SC2086 # there may be several patterns
     all=$(go list $packages) || return 1
+    program=$(matching relabel/e2e "$all")
+    [ -z "$program" ] || tests "$program" || code=1
+    all=$(others relabel/e2e "$all")
     without=$(matching "$plain" "$all")
     raced=$(others "$plain" "$all")
     again=$(matching "$concurrent" "$without")
@@ -57,7 +61,7 @@ test_all() {
 # test_concurrency tests concurrent use, and fails if a package has no such test.
 test_concurrency() {
     local said code=0
-    said=$(tests "$1" -race '-run=(AtOnce|Concurrently)$') || code=1
+    said=$(tests "$1" -race '-run=Concurrently$') || code=1
     echo "$said"
     [[ $said != *'no tests to run'* ]] || code=1
     return $code

@@ -26,7 +26,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-func TestFewAnswersAreBuiltAtOnce(t *testing.T) {
+func TestFewAnswersAreBuiltConcurrently(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	building, most, gate := 0, 0, make(chan struct{})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/api"
 )
 
 // How large a request's body may be, in bytes.
@@ -162,7 +163,7 @@ func (s *site) takeBody(next http.Handler) http.Handler {
 			leave, err := s.bodies.beginRead(ctx, b.size)
 			if err == nil {
 				defer leave()
-				err = checkJSON(b.inMemory)
+				err = api.CheckJSON(b.inMemory, "body")
 			}
 			if err != nil {
 				s.refuse(w, r, err)
@@ -285,7 +286,7 @@ func bodyError(err error, pace Pace) error {
 	case errors.As(err, &known):
 		return err
 	}
-	return relabel.Errorf(codeMalformed, "the body could not be read").Because(err)
+	return relabel.Errorf(api.CodeMalformed, "the body could not be read").Because(err)
 }
 
 // isJSON reports whether the body is to be read as JSON.

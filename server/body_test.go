@@ -99,7 +99,7 @@ func TestABodyThatComesInTimeMayBeWorkedOnLonger(t *testing.T) {
 	s.want(201, s.post("/v1/policies", policyBody))
 }
 
-func TestAReaderThatStopsLosesItsAnswer(t *testing.T) {
+func TestAReaderThatStopsLosesItsAnswerConcurrently(t *testing.T) {
 	s := start(t, func(c *server.Config) {
 		c.Pace = server.Pace{Silence: 50 * time.Millisecond, Rate: 1 << 40}
 		c.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -26,7 +26,7 @@ func TestAnUploadDoesNotWaitWithoutEndToBeParsed(t *testing.T) {
 	})
 }
 
-func TestFewBodiesAreReadAtOnce(t *testing.T) {
+func TestFewBodiesAreReadConcurrently(t *testing.T) {
 	t.Parallel()
 	slots, ctx := newBodySlots(), context.Background()
 	var leave []func()

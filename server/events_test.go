@@ -166,7 +166,7 @@ func TestAStreamTellsWhatHappensUntilTheEnd(t *testing.T) {
 	}
 }
 
-func TestWhoComesBackMissesNothingAndHearsNothingTwice(t *testing.T) {
+func TestAFollowerThatReturnsMissesNothingConcurrently(t *testing.T) {
 	t.Parallel()
 	s := startFollowable(t, 12)
 	path := "/v1/iterations/" + s.Iteration.ID.String() + "/events?after=0"

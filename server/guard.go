@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"relabel"
+	"relabel/api"
 )
 
 // crossOrigin refuses changes that a foreign web page asks a browser to make.
@@ -75,7 +76,7 @@ func (s *site) check(w http.ResponseWriter, r *http.Request) (relabel.Caller, er
 func checkText(_ http.ResponseWriter, r *http.Request) error {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return relabel.Errorf(codeMalformed, "the query is not well-formed")
+		return relabel.Errorf(api.CodeMalformed, "the query is not well-formed")
 	}
 	texts := []string{r.URL.Path}
 	for name, values := range query {
@@ -83,7 +84,7 @@ func checkText(_ http.ResponseWriter, r *http.Request) error {
 	}
 	for _, text := range texts {
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			return relabel.Errorf(codeMalformed, "the address contains a NUL or is not UTF-8")
+			return relabel.Errorf(api.CodeMalformed, "the address contains a NUL or is not UTF-8")
 		}
 	}
 	for _, name := range tokenNames {

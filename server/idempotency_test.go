@@ -48,7 +48,7 @@ func TestAServerErrorFreesTheKey(t *testing.T) {
 	}
 }
 
-func TestTheSameKeyAtWorkConflicts(t *testing.T) {
+func TestTheSameKeyConflictsConcurrently(t *testing.T) {
 	s := start(t)
 	begun := make(chan struct{})
 	finish := make(chan struct{})

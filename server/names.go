@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"relabel"
+	"relabel/api"
 )
 
 // finder returns the id of the resource with a name.
@@ -114,7 +115,7 @@ func resolvePath(ctx context.Context, address *url.URL, names map[string]finder)
 	escaped := strings.Join(segments, "/")
 	path, err := url.PathUnescape(escaped)
 	if err != nil {
-		return relabel.Errorf(codeMalformed, "the path is not well-formed")
+		return relabel.Errorf(api.CodeMalformed, "the path is not well-formed")
 	}
 	address.Path, address.RawPath = path, escaped
 	return nil

@@ -23,9 +23,9 @@ func (s *site) createPolicy(ctx context.Context, in *of[api.NewPolicy]) (*of[rel
 	b := in.Body
 	p := relabel.Policy{ID: relabel.NewID(), Name: b.Name, BaseURL: b.BaseURL, Replicas: b.Replicas, Model: b.Model, Server: b.Server,
 		ToolFormat: b.ToolFormat, Secret: b.Secret, Sampling: b.Sampling.Over(relabel.PaperSampling), Limits: b.Limits.Over(relabel.DefaultPolicyLimits), Price: b.Price.Price(),
-		Tokenizer: b.Tokenizer, ChatTemplate: b.Template, TemplateText: b.Text}
-	if b.Markers != "none" {
-		p.CacheMarkers = relabel.CacheMarkers(b.Markers)
+		Tokenizer: b.Tokenizer, ChatTemplate: b.ChatTemplate, TemplateText: b.TemplateText}
+	if b.CacheMarkers != "none" {
+		p.CacheMarkers = relabel.CacheMarkers(b.CacheMarkers)
 	}
 	if _, err := uuid.Parse(p.Name); err == nil {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "a name that is a UUID would be taken for an id").On("name")

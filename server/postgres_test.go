@@ -67,7 +67,7 @@ func (a answerOf) fieldText(name string) string {
 	return text
 }
 
-func TestOfManyEqualPostsOneIsDone(t *testing.T) {
+func TestEqualPostsAreDoneOnceConcurrently(t *testing.T) {
 	t.Parallel()
 	s := startOnPostgres(t)
 	var wait sync.WaitGroup

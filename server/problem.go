@@ -18,7 +18,6 @@ import (
 
 // The codes that only HTTP has.
 const (
-	codeMalformed relabel.Code = "malformed"           // no JSON, no UTF-8, no proper request
 	codeMethod    relabel.Code = "method_not_allowed"  // the path is right, the method is not
 	codeTooLarge  relabel.Code = "too_large"           // the body is over the limit
 	codeMediaType relabel.Code = "unsupported_media"   // the body is of a kind that is not read
@@ -46,7 +45,7 @@ var statuses = map[relabel.Code]int{
 	relabel.CodeUnavailable:     http.StatusServiceUnavailable,
 	relabel.CodeBusy:            http.StatusTooManyRequests,
 	relabel.CodeInternal:        http.StatusInternalServerError,
-	codeMalformed:               http.StatusBadRequest,
+	api.CodeMalformed:           http.StatusBadRequest,
 	codeMethod:                  http.StatusMethodNotAllowed,
 	codeTooLarge:                http.StatusRequestEntityTooLarge,
 	codeMediaType:               http.StatusUnsupportedMediaType,
@@ -71,7 +70,7 @@ func codeOfStatus(status int) relabel.Code {
 		}
 	}
 	if status < http.StatusInternalServerError {
-		return codeMalformed
+		return api.CodeMalformed
 	}
 	return relabel.CodeInternal
 }

@@ -74,7 +74,7 @@ func (s *site) listVerdicts(ctx context.Context, in *IDPath) (*of[api.Verdicts],
 		return nil, err
 	}
 	all, err := s.Store.ListVerdicts(ctx, in.ID)
-	return one(api.Verdicts{Items: append([]relabel.Verdict{}, all...)}, err)
+	return one(api.Verdicts{Items: orEmpty(all)}, err)
 }
 
 func (s *site) listRegradings(ctx context.Context, in *IDPath) (*of[api.Regradings], error) {
@@ -82,5 +82,5 @@ func (s *site) listRegradings(ctx context.Context, in *IDPath) (*of[api.Regradin
 		return nil, err
 	}
 	all, err := s.Store.ListRegradings(ctx, in.ID)
-	return one(api.Regradings{Items: append([]relabel.Regrading{}, all...)}, err)
+	return one(api.Regradings{Items: orEmpty(all)}, err)
 }

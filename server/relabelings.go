@@ -77,7 +77,7 @@ func (s *site) relabelProgress(ctx context.Context, in *IDPath) (*of[api.Relabel
 		return nil, err
 	}
 	all, err := s.Store.RelabelProgress(ctx, in.ID)
-	return one(api.Relabelings{Items: append([]relabel.RelabelProgress{}, all...)}, err)
+	return one(api.Relabelings{Items: orEmpty(all)}, err)
 }
 
 func (s *site) cancelRelabelings(ctx context.Context, in *struct {

@@ -37,7 +37,7 @@ func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[api.Im
 	}
 	upload := uploadOf(ctx)
 	if upload.Size() == 0 {
-		return nil, relabel.Errorf(codeMalformed, "the request has no body; send the task file as it is")
+		return nil, relabel.Errorf(api.CodeMalformed, "the request has no body; send the task file as it is")
 	}
 	// One file at a time is held in memory as tasks.
 	leave, err := s.bodies.beginParse(ctx)

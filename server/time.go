@@ -19,7 +19,7 @@ func (s *site) addTime() {
 
 func (s *site) showRunTime(ctx context.Context, in *IDPath) (*of[api.RunTime], error) {
 	its, err := s.Store.ListTimes(ctx, in.ID)
-	view := api.RunTime{Iterations: append([]relabel.IterationTime{}, its...)}
+	view := api.RunTime{Iterations: orEmpty(its)}
 	for _, it := range its {
 		view.TimeReport = view.Add(it.TimeReport)
 	}

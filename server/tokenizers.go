@@ -48,7 +48,7 @@ func (s *site) addTokenizer(ctx context.Context, in *addTokenizer) (*of[relabel.
 	}
 	upload := uploadOf(ctx)
 	if upload.Size() == 0 {
-		return nil, relabel.Errorf(codeMalformed, "the request has no body; send the tar file as it is")
+		return nil, relabel.Errorf(api.CodeMalformed, "the request has no body; send the tar file as it is")
 	}
 	// One file at a time is held in memory.
 	leave, err := s.bodies.beginParse(ctx)

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestManyMayEncodeAtOnce encodes from several sides with one cache, and expects what each
+// TestManyTextsAreEncodedConcurrently encodes from several sides with one cache, and expects what each
 // text gets alone, with a cache of its own.
-func TestManyMayEncodeAtOnce(t *testing.T) {
+func TestManyTextsAreEncodedConcurrently(t *testing.T) {
 	_, data := writeVariant(t, nothing)
 	tk, err := Parse(data)
 	if err != nil {

@@ -18,8 +18,9 @@ const offered = 100
 // filterForm is the form of a list's filter.
 func (v *viewer) filterForm(ctx context.Context, at listPlace, q url.Values, view listView) (filterForm, error) {
 	to, form := listAddress{at.Path, q}, filterForm{Path: at.Path}
-	number := func(name, label, most, step string) control {
-		return control{Name: name, Label: label, Type: "number", Value: q.Get(name), Min: "0", Max: most, Step: step}
+	number := func(name, label, step string) control {
+		f := api.FieldOf(api.TrajectoryQuery{}, name)
+		return control{Name: name, Label: label, Type: "number", Value: q.Get(name), Min: f.Min, Max: f.Max, Step: step}
 	}
 	form.Main = []control{{Name: "q", Label: "find", Type: "search", Value: q.Get("q"), Title: "in instance ids, failures, errors of verifiers, and reviews; not in the texts of turns"}}
 	if at.Columns.Run {
@@ -42,7 +43,7 @@ func (v *viewer) filterForm(ctx context.Context, at listPlace, q url.Values, vie
 	}
 	form.Main = append(form.Main, chosen(q, "state", "state"), chosen(q, "resolved", "resolved"), chosen(q, "verdict", "tests"), sortControl(q))
 	form.More = append(form.More, chosen(q, "verdict_reason", "verdict"), chosen(q, "end_reason", "rollout ended by"), chosen(q, "failure", "failed for"), chosen(q, "submitted", "submitted"), chosen(q, "labels", "labels"),
-		number("turns_min", "turns from", "", "1"), number("turns_max", "to", "", "1"), number("agreement_min", "agreement from", "1", "any"), number("agreement_max", "to", "1", "any"),
+		number("turns_min", "turns from", "1"), number("turns_max", "to", "1"), number("agreement_min", "agreement from", "any"), number("agreement_max", "to", "any"),
 		flags.at(q), chosen(q, "reviewed", "reviewed"))
 	form.Used = slices.ContainsFunc(form.More, func(c control) bool { return q.Get(c.Name) != "" })
 	for _, name := range []string{"task", "instance"} {

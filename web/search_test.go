@@ -123,7 +123,7 @@ func (s *site) searching(n int) {
 	}
 }
 
-func TestWhoSearchesWhileManyDoIsToldSo(t *testing.T) {
+func TestSearchesAreLimitedConcurrently(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.saying("a")

@@ -20,7 +20,7 @@ func (v *viewer) showCards(w http.ResponseWriter, r *http.Request, view trajecto
 	}
 	from, to := number(q.Get("from"), 0), number(q.Get("to"), 0)
 	if from < 1 || to < from || to-from >= turnsAtOnce {
-		return relabel.Errorf(relabel.CodeInvalid, "from and to must be turn numbers of at most %d turns", turnsAtOnce).On("from")
+		return relabel.Errorf(relabel.CodeInvalid, "from and to must be turn numbers that span at most %d turns", turnsAtOnce).On("from")
 	}
 	if from > len(view.Heads) {
 		return relabel.Errorf(relabel.CodeNotFound, "No such turn.")

@@ -107,7 +107,7 @@ func readProgress(e *entry, h history) *progress {
 		case command == show:
 			p.litter = h.litter(e, s.observed)
 			p.confirmed = p.complete()
-			p.dirty = p.dirty || p.confirmed && !p.whole && !e.shownIn(s.observed)
+			p.dirty = p.dirty || p.confirmed && !p.whole && e.missed(s.observed)
 		case command == e.tests:
 			p.tested = p.tested || !p.dirty && p.complete()
 		case !readsOnly(command):
@@ -129,14 +129,15 @@ func (p *progress) followEdit(s step) {
 	}
 }
 
-// shownIn reports whether git shows the gold patch's changes of tracked files and no others. They
-// differ if the editor found the text of a hunk at another place too.
-func (e *entry) shownIn(observed string) bool {
-	shown, err := gitdiff.Parse(observed)
-	return err == nil && slices.Equal(changedLines(shown), changedLines(e.files))
+// missed reports whether git shows a change that is not the gold patch's: the editor has found the
+// text of a hunk at another place.
+func (e *entry) missed(observed string) bool {
+	shown, _ := gitdiff.Parse(observed) // an error: there is no diff, or its middle is omitted
+	gold := changedLines(e.files)
+	return slices.ContainsFunc(changedLines(shown), func(line string) bool { return !slices.Contains(gold, line) })
 }
 
-// changedLines lists the changed lines of tracked files, sorted, with their line in the old file.
+// changedLines lists the changed lines of tracked files, with their line in the old file.
 func changedLines(files []gitdiff.File) (all []string) {
 	for _, f := range files {
 		if f.Old == "" {
@@ -154,7 +155,6 @@ func changedLines(files []gitdiff.File) (all []string) {
 			}
 		}
 	}
-	slices.Sort(all)
 	return all
 }
 

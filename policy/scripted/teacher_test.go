@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -80,6 +81,11 @@ func TestTheTeacherAloneReachesTheGoldTree(t *testing.T) {
 				state, finished := r.rollout(s, seed, 30, func(int) string { return TeacherModel })
 				if got := r.tree(); !finished || got != r.gold {
 					t.Fatalf("finished %v, tree %s, want %s\n%s\n%s", finished, got, r.gold, r.git("diff"), transcript(state))
+				}
+				ambiguous := name == "found elsewhere" || name == "repeated text"
+				said := func(thought string) bool { return strings.Contains(transcript(state), thought) }
+				if reset := slices.ContainsFunc(thoughts["reset"], said); reset != ambiguous {
+					t.Errorf("reset the tree: %v\n%s", reset, transcript(state))
 				}
 				if turns := actions(state); turns < 4 || turns > 20 {
 					t.Errorf("%d turns\n%s", turns, transcript(state))

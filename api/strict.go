@@ -1,9 +1,10 @@
-package server
+package api
 
 import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -11,6 +12,9 @@ import (
 
 	"relabel"
 )
+
+// CodeMalformed is an error in the form of a request: no JSON, no UTF-8, no proper address.
+const CodeMalformed relabel.Code = "malformed"
 
 // Bounds of the JSON of a request.
 const (
@@ -21,6 +25,7 @@ const (
 // strictReader walks through JSON and tracks its position.
 type strictReader struct {
 	dec   *json.Decoder
+	root  string // name of the whole value
 	stack []level
 }
 
@@ -31,14 +36,15 @@ type level struct {
 	index int             // of a list
 }
 
-// checkJSON refuses JSON that two readers may understand in two ways (duplicate keys,
+// CheckJSON refuses JSON that two readers may understand in two ways (duplicate keys,
 // broken UTF-8, lone surrogates), that is too deep or has too many values, or that holds NaN,
-// a NUL or a null, which would silently be the default.
-func checkJSON(body []byte) error {
+// a NUL or a null, which would silently be the default. Its error is CodeMalformed or CodeInvalid and
+// names the field below root, which may be "".
+func CheckJSON(body []byte, root string) error {
 	if !utf8.Valid(body) {
-		return relabel.Errorf(codeMalformed, "not UTF-8").On("body")
+		return relabel.Errorf(CodeMalformed, "not UTF-8").On(root)
 	}
-	r := &strictReader{dec: json.NewDecoder(bytes.NewReader(body))}
+	r := &strictReader{dec: json.NewDecoder(bytes.NewReader(body)), root: root}
 	r.dec.UseNumber()
 	values := 0
 	for done := false; !done; values++ {
@@ -47,17 +53,17 @@ func checkJSON(body []byte) error {
 			return r.syntaxError(body, err)
 		}
 		if values == maxValues {
-			return relabel.Errorf(codeMalformed, "JSON with more than %d keys and values", maxValues).On("body")
+			return relabel.Errorf(CodeMalformed, "JSON with more than %d keys and values", maxValues).On(root)
 		}
 		if done, err = r.step(token); err != nil {
 			return err
 		}
 	}
 	if _, err := r.dec.Token(); err != io.EOF {
-		return relabel.Errorf(codeMalformed, "more than one JSON value").On("body")
+		return relabel.Errorf(CodeMalformed, "more than one JSON value").On(root)
 	}
 	if hasLoneSurrogate(body) {
-		return relabel.Errorf(codeMalformed, "contains a lone surrogate").On("body")
+		return relabel.Errorf(CodeMalformed, "contains a lone surrogate").On(root)
 	}
 	return nil
 }
@@ -102,7 +108,7 @@ func (r *strictReader) step(token json.Token) (done bool, err error) {
 			break
 		}
 		if len(r.stack) == maxDepth {
-			return false, relabel.Errorf(codeMalformed, "JSON nested deeper than %d", maxDepth).On(r.place())
+			return false, relabel.Errorf(CodeMalformed, "JSON nested deeper than %d", maxDepth).On(r.place())
 		}
 		l := level{}
 		if v == '{' {
@@ -135,12 +141,8 @@ func (r *strictReader) step(token json.Token) (done bool, err error) {
 
 // freeForm reports whether the reader is inside the field that holds JSON of any form.
 func (r *strictReader) freeForm() bool {
-	for _, l := range r.stack[:max(len(r.stack)-1, 0)] {
-		if l.key == "template_options" {
-			return true
-		}
-	}
-	return false
+	isFree := func(l level) bool { return l.key == "template_options" }
+	return len(r.stack) > 0 && (r.root == "template_options" || slices.ContainsFunc(r.stack[:len(r.stack)-1], isFree))
 }
 
 func (r *strictReader) top() *level {
@@ -157,16 +159,16 @@ func (r *strictReader) key(top *level, key string) error {
 		return relabel.Errorf(relabel.CodeInvalid, "a field without a name").On(r.place())
 	case top.keys[key]:
 		top.key = key
-		return relabel.Errorf(codeMalformed, "is given twice").On(r.place())
+		return relabel.Errorf(CodeMalformed, "is given twice").On(r.place())
 	}
 	top.keys[key], top.key = true, key
 	return nil
 }
 
-// place names the reader's position as huma does: body.beta.values[2].
+// place names the reader's position, with the root "body" as huma does: body.beta.values[2].
 func (r *strictReader) place() string {
 	var b strings.Builder
-	b.WriteString("body")
+	b.WriteString(r.root)
 	for _, l := range r.stack {
 		switch {
 		case l.keys == nil:
@@ -175,7 +177,7 @@ func (r *strictReader) place() string {
 			b.WriteString("." + l.key)
 		}
 	}
-	return b.String()
+	return strings.TrimPrefix(b.String(), ".")
 }
 
 // syntaxError explains a text that is not JSON. It reports NaN and infinities, which some
@@ -187,5 +189,5 @@ func (r *strictReader) syntaxError(body []byte, err error) error {
 			return relabel.Errorf(relabel.CodeInvalid, "%s is not a number", word).On(r.place())
 		}
 	}
-	return relabel.Errorf(codeMalformed, "not JSON").On("body").Because(err)
+	return relabel.Errorf(CodeMalformed, "not JSON").On(r.root).Because(err)
 }
