@@ -171,7 +171,7 @@ func (s snapshot) outageTable() *table {
 }
 
 func (s snapshot) workerTable() *table {
-	t := newTable("WORKER", "STATE", "HOLDS", "SLOTS", "DOES")
+	t := newTable("WORKER", "STATE", "TRAJECTORIES", "SLOTS", "PHASES")
 	for _, w := range s.workers {
 		t.row(processOf(w), w.State, w.Held, fmt.Sprintf("%d+%d", w.Rollouts, w.Prefetch), does(w.Activity))
 	}
@@ -200,7 +200,7 @@ func does(a *relabel.WorkerActivity) string {
 }
 
 func (s snapshot) endpointTable() *table {
-	t := newTable("ENDPOINT", "IN FLIGHT", "ACTS WAIT", "RAISED LABELS WAIT", "LABELS WAIT", "STATE")
+	t := newTable("ENDPOINT", "IN FLIGHT", "WAITING ACTIONS", "URGENT LABELS", "OTHER LABELS", "STATE")
 	for _, e := range together(s.workers) {
 		state := "up"
 		if e.Down != "" {
@@ -213,7 +213,7 @@ func (s snapshot) endpointTable() *table {
 
 // rolloutTable lists the trajectories by the time in their current phase, longest first.
 func (s snapshot) rolloutTable(rows int) *table {
-	t := newTable("TRAJECTORY", "INSTANCE", "WORKER", "ATTEMPT", "TURN", "DOES", "FOR", "LABELS ASKED")
+	t := newTable("TRAJECTORY", "INSTANCE", "WORKER", "ATTEMPT", "TURN", "PHASE", "FOR", "LABELS REQUESTED")
 	type held struct {
 		relabel.RolloutActivity
 		worker string

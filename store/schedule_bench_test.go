@@ -79,7 +79,7 @@ func BenchmarkClaimNext(b *testing.B) {
 }
 
 // What a worker that holds 64 trajectories asks twice a second, and thrice a lease.
-func BenchmarkHeart(b *testing.B) {
+func BenchmarkLeaseRenewal(b *testing.B) {
 	s := storetest.New(b)
 	crowd(b, s, nil)
 	var fences []relabel.Fence
