@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # test-all.sh [COUNT] runs what is too long for `make test`: each tokenizer with all texts,
 # many templates drawn against Jinja2, many altered exports, every forged submission, faults at
-# every operation of a rollout, and the tests of the whole program with the race detector.
-# With the count of commits it runs one slice of that, of two minutes at most; after 91 commits
-# each slice has had its turn.
+# every operation of a rollout, and the tests of the whole program, the server and the pages with
+# the race detector. With the count of commits it runs one slice of that, of two minutes at most;
+# after 126 commits each slice has had its turn.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
