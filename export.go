@@ -77,7 +77,7 @@ var Views = []View{ViewMessages, ViewLinear, ViewPacked, ViewTree}
 // ExportForm is the format of an export. Fields about tokens are empty if messages is the only
 // view.
 type ExportForm struct {
-	Views []View `json:"views,omitempty" name:"view" maxItems:"4" uniqueItems:"true" enum:"messages,linear,packed,tree" doc:"Row formats. Default: messages."`
+	Views []View `json:"views,omitempty" name:"view" minItems:"1" maxItems:"4" uniqueItems:"true" enum:"messages,linear,packed,tree" doc:"Row formats. Default: messages."`
 	// Tokenizer is the student's tokenizer as the user gave it: the name or hash of a registered
 	// one, whose hash is in TokenizerHash, or a path below --tokenizers of the building machines.
 	// TemplateText replaces the tokenizer's chat template, as does Template, the path of a file

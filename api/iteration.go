@@ -8,7 +8,7 @@ type NewIteration struct {
 	Kind        relabel.IterationKind `json:"kind,omitempty" enum:"collect,evaluate" default:"collect" doc:"collect: mixture rollouts with labels. evaluate: only the student, greedy, without labels."`
 	Beta        *float64              `json:"beta,omitempty" minimum:"0" maximum:"1" doc:"βi instead of the schedule's: the probability that the teacher executes a turn."`
 	Tasks       int                   `json:"tasks,omitempty" name:"count" placeholder:"N" minimum:"1" maximum:"100000" doc:"Number of tasks to draw. Default: all."`
-	Instances   []string              `json:"instances,omitempty" name:"instance" maxItems:"100000" doc:"Exactly these instances. Held-out ones only when evaluating."`
+	Instances   []string              `json:"instances,omitempty" name:"instance" minItems:"1" maxItems:"100000" doc:"Exactly these instances. Held-out ones only when evaluating."`
 	HeldOut     bool                  `json:"held_out,omitempty" help:"Evaluate on the held-out tasks. An evaluation needs --held-out, --instance or --again." doc:"Evaluate on the held-out tasks. An evaluation needs this, instances or again."`
 	Again       *relabel.ID           `json:"again,omitempty" placeholder:"ITERATION" format:"uuid" doc:"Id of an iteration, of this or another run of the same task set: roll out exactly its tasks again."`
 	Generations int                   `json:"generations,omitempty" placeholder:"N" help:"Rollouts per task. Default: as in the iteration of --again, else 1." minimum:"1" maximum:"1000" doc:"Rollouts per task. Default: as in again, else 1."`
@@ -24,7 +24,7 @@ type IterationView struct {
 
 // Retry selects the failed trajectories to retry.
 type Retry struct {
-	Reasons []relabel.FailureReason `json:"reasons,omitempty" name:"reason" maxItems:"20" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only trajectories that failed for one of these; none: all that failed."`
+	Reasons []relabel.FailureReason `json:"reasons,omitempty" name:"reason" minItems:"1" maxItems:"20" enum:"environment,image_missing,endpoint,verifier,secret,internal" doc:"Only trajectories that failed for one of these. Default: all that failed."`
 }
 
 // RetryView counts the trajectories that are retried.

@@ -129,7 +129,7 @@ func (r *strictReader) step(token json.Token) (done bool, err error) {
 		}
 	case nil:
 		if !r.freeForm() {
-			return false, relabel.Errorf(relabel.CodeInvalid, "is null; omit it for its default").On(r.place())
+			return false, relabel.Errorf(relabel.CodeInvalid, "is null; omit it, or give a value").On(r.place())
 		}
 	}
 	if top := r.top(); top != nil {

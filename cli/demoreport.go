@@ -27,7 +27,7 @@ func (d *demo) report(ctx context.Context, runs ...relabel.Run) error {
 		fmt.Println("The data sets hold messages only: token views need --tokenizer DIR, a folder with tokenizer.json.")
 		return nil
 	}
-	fmt.Printf("The data sets hold token ids of %s too; on the page: Exports, then a view, shows a row with its loss mask.\n", d.tokenizer)
+	fmt.Printf("The data sets hold token ids of %s too; on the page (`relabel serve`): Exports, then a view, shows a row with its loss mask.\n", d.tokenizer)
 	return nil
 }
 
@@ -38,8 +38,10 @@ func (d *demo) export(ctx context.Context, run relabel.Run) (relabel.Export, err
 		return relabel.Export{}, err
 	}
 	views := d.views()
+	form := relabel.ExportForm{Views: views}.WithDefaults()
 	old := Find(exports, func(e relabel.Export) bool {
-		return e.Selection.RunID == run.ID && e.State == relabel.ExportDone && slices.Equal(e.Form.Views, views)
+		return e.Selection.RunID == run.ID && e.Selection.Aggregated && e.State == relabel.ExportDone && slices.Equal(e.Form.Views, views) &&
+			e.Form.Capacity == form.Capacity && e.Form.MaxLength == form.MaxLength
 	})
 	if old != nil {
 		return *old, nil

@@ -2,7 +2,7 @@ package cli
 
 // TasksCommand is `relabel tasks`.
 type TasksCommand struct {
-	Import   TasksImport   `cmd:"" help:"Import a JSONL file: relabel's own format, SWE-bench, SWE-bench Verified, SWE-Gym or SWE-rebench."`
+	Import   TasksImport   `cmd:"" help:"Import a JSONL file: relabel's own format, SWE-bench (also Verified and Live), SWE-Gym or SWE-rebench (also V2)."`
 	List     TasksList     `cmd:"" help:"List task sets, or the tasks of one."`
 	Validate TasksValidate `cmd:"" help:"Run the gold patch and the empty patch of each task of a file: the first must resolve it, the second must not."`
 }

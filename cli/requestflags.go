@@ -48,7 +48,7 @@ func describeFlag(node kong.Visitable, next kong.Next) error {
 	}
 	bounds := api.Field{Doc: cmp.Or(v.Tag.Help, v.Tag.Get("doc")), Min: v.Tag.Get("minimum"), Max: v.Tag.Get("maximum"), Above: v.Tag.Get("exclusiveMinimum")}
 	v.Help = bounds.Help()
-	if bounds.Min+bounds.Max+bounds.Above != "" {
+	if bounds.Min+bounds.Max+bounds.Above != "" || v.IsSlice() {
 		v.Mapper = boundedMapper{v.Mapper, bounds}
 	}
 	if v.Default != "" {
@@ -69,7 +69,8 @@ func describeFlag(node kong.Visitable, next kong.Next) error {
 	return next(nil)
 }
 
-// boundedMapper refuses numbers outside their bounds, and so a 0 that the request would omit.
+// boundedMapper refuses numbers outside their bounds, and so a 0 that the request would omit, and
+// empty lists.
 type boundedMapper struct {
 	kong.Mapper
 	bounds api.Field
@@ -77,8 +78,13 @@ type boundedMapper struct {
 
 // Decode implements kong.Mapper.
 func (m boundedMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	before := reflect.New(target.Type()).Elem()
+	before.Set(target)
 	if err := m.Mapper.Decode(ctx, target); err != nil {
 		return err
+	}
+	if target.Kind() == reflect.Slice && target.Len() == before.Len() {
+		return relabel.Errorf(relabel.CodeInvalid, "is empty")
 	}
 	if target.Kind() != reflect.Pointer {
 		target = target.Addr()

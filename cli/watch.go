@@ -87,7 +87,7 @@ func (c *Session) watchWork(ctx context.Context, what string, detach bool, look 
 		return over || detach || c.local != nil, nil
 	})
 	if ctx.Err() != nil {
-		err = Interruptedf("the %s continues %s", what, c.elsewhere())
+		err = Interruptedf("the %s continues %s: the same command watches it, and with --cancel cancels it", what, c.elsewhere())
 	}
 	return over, err
 }

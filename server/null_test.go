@@ -25,6 +25,11 @@ func TestAValueThatWouldSilentlyBeTheDefaultIsRefused(t *testing.T) {
 		{"/v1/exports", `{"run":"r","divide":0}`, "divide"},
 		{iterations, `{"student":"student","tasks":0}`, "tasks"},
 		{iterations, `{"student":"student","generations":0}`, "generations"},
+		{iterations, `{"student":"student","instances":[]}`, "instances"},
+		{"/v1/runs", run + `"instances":[]}`, "instances"},
+		{"/v1/exports", `{"run":"r","views":[]}`, "views"},
+		{"/v1/exports", `{"run":"r","exclude_flags":[]}`, "exclude_flags"},
+		{"/v1/exports", `{"run":"r","end_reasons":[]}`, "end_reasons"},
 	} {
 		a := s.post(c.path, c.body)
 		if field, _ := a.field("field").(string); a.StatusCode != 422 || a.field("code") != string(relabel.CodeInvalid) || strings.TrimPrefix(field, "body.") != c.field {

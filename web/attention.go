@@ -92,7 +92,7 @@ func workConcerns(workers []relabel.Worker, running bool) (all []concern) {
 		}
 	}
 	for _, url := range slices.Sorted(maps.Keys(down)) {
-		all = append(all, concern{"bad", "✗", "The endpoint " + url + " is down: " + down[url] + ". Its trajectories wait without a slot; other runs continue.", "/policies", "policies"})
+		all = append(all, concern{"bad", "✗", "The endpoint " + url + " is down: " + down[url] + "; its trajectories wait without a slot, and other runs continue", "/policies", "policies"})
 	}
 	return all
 }

@@ -56,5 +56,8 @@ func prepareRun(r relabel.Run) (relabel.Run, error) {
 	if err := schedule.ValidateRun(r); err != nil {
 		return r, err
 	}
+	if err := schedule.CheckParameters(r); err != nil {
+		return r, err
+	}
 	return r, openhands.CheckPrompts(r.Prompts)
 }

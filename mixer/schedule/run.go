@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"reflect"
+	"slices"
 	"strconv"
 
 	"relabel"
@@ -86,6 +88,37 @@ func validateRecipe(run relabel.Run) error {
 		return ValidateBeta(*run.Beta)
 	case run.Rho != nil:
 		return ValidateRho(*run.Rho)
+	}
+	return nil
+}
+
+// parameters are the fields of a schedule that its kind reads.
+var parameters = map[string][]string{
+	Linear: {"start", "step", "floor"}, Exponential: {"start", "decay", "floor"},
+	Shifting: {"max"}, Uniform: {"max"}, List: {"values"},
+	Constant: {"start", "max"}, // of β and of ρ
+}
+
+// CheckParameters refuses a schedule of a request with a parameter of another kind, which would be
+// ignored. Errors are CodeInvalid and name the field.
+func CheckParameters(run relabel.Run) error {
+	if run.Beta != nil {
+		if err := checkParameters(*run.Beta, run.Beta.Kind, "beta"); err != nil {
+			return err
+		}
+	}
+	if run.Rho != nil {
+		return checkParameters(*run.Rho, run.Rho.Kind, "rho")
+	}
+	return nil
+}
+
+func checkParameters(s any, kind, path string) error {
+	for _, f := range api.Fields(s) {
+		given := !reflect.ValueOf(s).FieldByIndex(f.Index).IsZero()
+		if given && f.Name != "kind" && !slices.Contains(parameters[kind], f.Name) {
+			return relabel.Errorf(relabel.CodeInvalid, "does not apply to the kind %s; omit it", kind).On(path + "." + f.Name)
+		}
 	}
 	return nil
 }
