@@ -73,8 +73,8 @@ var PaperLimits = RunLimits{MaxTurns: 100, MaxContextTokens: 65536, WallClockSec
 // BetaSchedule defines βi, the probability that the teacher executes a turn in iteration i.
 type BetaSchedule struct {
 	Kind   string    `json:"kind" enum:"linear,exponential,constant,list" doc:"The schedule's form."`
-	Start  float64   `json:"start,omitempty" minimum:"0" maximum:"1" doc:"β1 of linear and exponential; the value of constant, 0 if absent. A probability."`
-	Step   float64   `json:"step,omitempty" minimum:"0" maximum:"1" doc:"Linear: decrease per iteration. If start, step and floor are absent: 1, 0.2 and 0.6."`
+	Start  float64   `json:"start,omitempty" minimum:"0" maximum:"1" doc:"β1 of linear and exponential, above 0; the value of constant, 0 if absent. A probability."`
+	Step   float64   `json:"step,omitempty" minimum:"0" maximum:"1" doc:"Linear: decrease per iteration."`
 	Decay  float64   `json:"decay,omitempty" minimum:"0" maximum:"1" doc:"Exponential: factor per iteration."`
 	Floor  float64   `json:"floor,omitempty" minimum:"0" maximum:"1" doc:"Linear and exponential: minimum."`
 	Values []float64 `json:"values,omitempty" maxItems:"10000" doc:"List: β1, β2, …, each a probability; the last one applies to all later iterations."`
@@ -83,7 +83,7 @@ type BetaSchedule struct {
 // RhoSchedule defines ρi, the distribution of the student-prefix length κ in iteration i.
 type RhoSchedule struct {
 	Kind   string `json:"kind" enum:"shifting,uniform,constant,list" doc:"The schedule's form."`
-	Max    int    `json:"max,omitempty" minimum:"0" maximum:"1000" doc:"Largest κ of shifting and uniform, 40 if absent; the value of constant, 0 if absent. In turns."`
+	Max    int    `json:"max,omitempty" minimum:"0" maximum:"1000" doc:"Largest κ of shifting and uniform, at least 1; the value of constant, 0 if absent. In turns."`
 	Values []int  `json:"values,omitempty" maxItems:"10000" doc:"List: κ of iteration 1, 2, …, in turns; the last one applies to all later iterations."`
 }
 

@@ -4,14 +4,14 @@ import "relabel"
 
 // Regrade says which trajectories of a run are graded again.
 type Regrade struct {
-	Iteration  string      `json:"iteration,omitempty" doc:"Only trajectories of this iteration: its id, or a number i for all iterations of the run that have it."`
+	Iteration  string      `json:"iteration,omitempty" minLength:"1" doc:"Only trajectories of this iteration: its id, or a number i for all iterations of the run that have it."`
 	Trajectory *relabel.ID `json:"trajectory,omitempty" placeholder:"ID" format:"uuid" doc:"Only this trajectory: its id."`
 	All        bool        `json:"all,omitempty" doc:"Also trajectories whose verdict is already of the current version of the protections."`
 }
 
 // CancelRegrade says which regradings of a run are cancelled.
 type CancelRegrade struct {
-	Iteration  string      `json:"iteration,omitempty" doc:"Only of this iteration: its id, or a number i for all iterations of the run that have it."`
+	Iteration  string      `json:"iteration,omitempty" minLength:"1" doc:"Only of this iteration: its id, or a number i for all iterations of the run that have it."`
 	Trajectory *relabel.ID `json:"trajectory,omitempty" format:"uuid" doc:"Only of this trajectory: its id."`
 }
 

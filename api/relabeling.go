@@ -15,7 +15,7 @@ type Relabelings struct {
 
 // CancelRelabelings says whose relabelings are cancelled.
 type CancelRelabelings struct {
-	Policy string `json:"policy,omitempty" maxLength:"200" doc:"Only those of this policy: its id, its name, or name@version. Empty: all."`
+	Policy string `json:"policy,omitempty" minLength:"1" maxLength:"200" doc:"Only those of this policy: its id, its name, or name@version. Default: all."`
 }
 
 // Cancelled counts what was cancelled.

@@ -21,7 +21,7 @@ func (d *demo) report(ctx context.Context, runs ...relabel.Run) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("Data set of %s: %d labelled states in %s\n", run.Name, e.Rows, e.Directory)
+		say("Data set of %s: %d labelled states in %s", run.Name, e.Rows, e.Directory)
 	}
 	if d.tokenizer == "" {
 		fmt.Println("The data sets hold messages only: token views need --tokenizer DIR, a folder with tokenizer.json.")

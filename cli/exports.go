@@ -20,13 +20,13 @@ import (
 func PrintExport(e relabel.Export) error {
 	switch e.State {
 	case relabel.ExportDone:
-		fmt.Printf("%s  %s: %d labelled states as %s in %s\n", e.ID, e.State, e.Rows, ViewWords(e.Form.Views), e.Directory)
+		say("%s  %s: %d labelled states as %s in %s", e.ID, e.State, e.Rows, ViewWords(e.Form.Views), e.Directory)
 	case relabel.ExportFailed:
-		fmt.Printf("%s  %s: %s\n", e.ID, e.State, e.Failure)
+		say("%s  %s: %s", e.ID, e.State, e.Failure)
 	default:
-		fmt.Printf("%s  %s\n", e.ID, stateOf(e))
+		say("%s  %s", e.ID, stateOf(e))
 		if why := waits(e); why != "" {
-			fmt.Println("  " + why)
+			say("  %s", why)
 		}
 	}
 	fmt.Println("  " + taken(e))
@@ -41,7 +41,7 @@ func taken(e relabel.Export) string {
 // PrintFiles prints what was left out of an export, and its files.
 func PrintFiles(e relabel.Export) error {
 	for _, reason := range slices.Sorted(maps.Keys(e.Excluded)) {
-		fmt.Printf("  excluded: %d × %s\n", e.Excluded[reason], reason)
+		say("  excluded: %d × %s", e.Excluded[reason], reason)
 	}
 	if e.PromptCheck != nil {
 		fmt.Println("  prompts: " + promptWords(*e.PromptCheck))

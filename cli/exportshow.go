@@ -38,7 +38,7 @@ func printFolder(p *Ports, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d labelled states as %s of run %s\n", m.States, ViewWords(m.Views), m.Run)
+	say("%d labelled states as %s of run %s", m.States, ViewWords(m.Views), m.Run)
 	if m.TooLong != nil && m.TooLong.Labels() > 0 {
 		fmt.Println("  " + m.TooLong.Words())
 	}

@@ -87,7 +87,7 @@ func (c *exportDelete) Run(ctx context.Context) error {
 		}
 		fmt.Printf("%s is deleted\n", id)
 		if deleted.Left != "" {
-			fmt.Println(deleted.Left)
+			say("%s", deleted.Left)
 		}
 		return nil
 	})

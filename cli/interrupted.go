@@ -35,7 +35,7 @@ func Message(err error) string {
 	var told interrupted
 	switch {
 	case errors.As(err, &told):
-		return told.text
+		return safetext.TerminalLine(told.text)
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}

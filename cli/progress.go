@@ -15,6 +15,7 @@ import (
 
 	"relabel"
 	"relabel/api"
+	"relabel/safetext"
 )
 
 // linePeriod is the minimum time between two lines while no trajectory ends.
@@ -34,7 +35,7 @@ func WatchIteration(ctx context.Context, c *Session, id relabel.ID, title string
 		why := cmp.Or(paused(it.Paused), paused(it.RunPaused))
 		if why != standsStill {
 			standsStill = why
-			fmt.Fprintln(os.Stderr, cmp.Or(shownPause(it.Paused), shownPause(it.RunPaused), "Resumed."))
+			fmt.Fprintln(os.Stderr, safetext.TerminalLine(cmp.Or(shownPause(it.Paused), shownPause(it.RunPaused), "Resumed.")))
 		}
 	})
 }
@@ -62,7 +63,7 @@ func lineProgress(out io.Writer, title string) (show func(relabel.Progress)) {
 			return
 		}
 		last, ends, printed = line, ended, time.Now()
-		fmt.Fprintln(out, line)
+		fmt.Fprintln(out, safetext.TerminalLine(line))
 	}
 }
 

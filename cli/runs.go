@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"relabel"
 	"relabel/api"
@@ -51,7 +50,7 @@ func (c *runCreate) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s  %s\n", r.ID, r.Name)
+		say("%s  %s", r.ID, r.Name)
 		return nil
 	})
 }

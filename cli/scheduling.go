@@ -42,7 +42,7 @@ func (c *runSet) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Println(settings(now))
+		say("%s", settings(now))
 		return nil
 	})
 }
@@ -93,7 +93,7 @@ func (c target) do(ctx context.Context, what operation) error {
 		if iteration != nil {
 			it, err := what.iteration(cl, ctx, iteration.ID)
 			if err == nil {
-				fmt.Println(strings.TrimSpace(fmt.Sprintf("%s %d: %s %s", it.Kind, it.Number, it.State, shownPause(it.Paused))))
+				say("%s %d: %s %s", it.Kind, it.Number, it.State, shownPause(it.Paused))
 			}
 			return err
 		}
@@ -102,7 +102,7 @@ func (c target) do(ctx context.Context, what operation) error {
 			return err
 		}
 		if now.Paused != nil {
-			fmt.Printf("%s: %s\n", now.Name, shownPause(now.Paused))
+			say("%s: %s", now.Name, shownPause(now.Paused))
 			return nil
 		}
 		return PrintIterations(ctx, cl, now)

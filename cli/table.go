@@ -20,6 +20,11 @@ type table struct {
 	lines []string
 }
 
+// say prints a line. It shows control characters in texts of a server escaped.
+func say(format string, args ...any) {
+	fmt.Println(safetext.TerminalLine(strings.TrimRight(fmt.Sprintf(format, args...), " ")))
+}
+
 // newTable returns a table with the heads of its columns.
 func newTable(heads ...string) *table { return &table{lines: []string{strings.Join(heads, "\t")}} }
 

@@ -69,9 +69,9 @@ func (c *TasksImport) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s  %s: %d tasks, %d of them held out\n", set.ID, set.Name, set.Tasks, set.HeldOut)
+		say("%s  %s: %d tasks, %d of them held out", set.ID, set.Name, set.Tasks, set.HeldOut)
 		for _, field := range slices.Sorted(maps.Keys(set.UnusedFields)) {
-			fmt.Printf("not used: %s (%d lines)\n", field, set.UnusedFields[field])
+			say("not used: %s (%d lines)", field, set.UnusedFields[field])
 		}
 		return nil
 	})

@@ -39,7 +39,7 @@ func (c *tokenizerAdd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s  %s@%d\n", t.Hash, t.Name, t.Version)
+		say("%s  %s@%d", t.Hash, t.Name, t.Version)
 		return nil
 	})
 }
@@ -156,7 +156,7 @@ func (c *tokenizerShow) Run(ctx context.Context) error {
 		if one, err = named(one, err, "tokenizer", c.Tokenizer, "tokenizer list"); err != nil {
 			return err
 		}
-		fmt.Printf("%s  %s@%d, registered %s\n", one.Hash, one.Name, one.Version, cellText(one.CreatedAt))
+		say("%s  %s@%d, registered %s", one.Hash, one.Name, one.Version, cellText(one.CreatedAt))
 		return printTable(one.Files, []string{"FILE", "BYTES", "SHA-256"}, func(f relabel.TokenizerFile) []any {
 			return []any{f.Name, f.Bytes, f.SHA256}
 		})

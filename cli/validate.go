@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // TasksValidate is `relabel tasks validate FILE`. It needs Docker but no database.
@@ -103,7 +104,7 @@ func lastOutput(r relabel.Validation) string {
 	var text strings.Builder
 	for _, line := range lines[max(0, len(lines)-outputLines):] {
 		if line != "" {
-			fmt.Fprintf(&text, "    %s\n", strings.ToValidUTF8(line, "\uFFFD"))
+			fmt.Fprintf(&text, "    %s\n", safetext.TerminalLine(line))
 		}
 	}
 	return text.String()

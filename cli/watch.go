@@ -80,7 +80,7 @@ func (c *Session) watchWork(ctx context.Context, what string, detach bool, look 
 			return false, err
 		}
 		if line != printed {
-			fmt.Println(line)
+			say("%s", line)
 			printed = line
 		}
 		over = ended

@@ -111,8 +111,8 @@ func readFilter(q url.Values) (f relabel.TrajectoryFilter, err error) {
 		"state": &f.State, "end_reason": &f.EndReason, "failure": &f.Failure, "verdict": &f.Verdict, "verdict_reason": &f.VerdictReason,
 		"submitted": &f.Submitted, "resolved": &f.Resolved, "reviewed": &f.Reviewed, "labels": &labels,
 		"turns_min": &f.MinTurns, "turns_max": &f.MaxTurns, "agreement_min": &f.MinAgreement, "agreement_max": &f.MaxAgreement}
-	if n, err := strconv.Atoi(q.Get("iteration")); err == nil && n > 0 {
-		f.IterationNumber = n
+	if n, err := strconv.ParseInt(q.Get("iteration"), 10, 32); err == nil && n > 0 {
+		f.IterationNumber = int(n)
 		delete(into, "iteration")
 	}
 	for _, field := range api.Fields(api.TrajectoryQuery{}) {

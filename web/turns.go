@@ -96,8 +96,8 @@ func rawOf(turn relabel.Turn, of string) ([]byte, error) {
 
 // number reads a number; otherwise is the default.
 func number(s string, otherwise int) int {
-	if n, err := strconv.Atoi(s); err == nil {
-		return n
+	if n, err := strconv.ParseInt(s, 10, 32); err == nil {
+		return int(n)
 	}
 	return otherwise
 }

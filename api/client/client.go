@@ -106,22 +106,33 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values) 
 		parameters[name] = values
 	}
 	var all []T
-	for seen := map[string]bool{}; ; {
-		page, err := get[api.Page[T]](ctx, c, under(path, parameters))
+	for size := 0; size < mostList; size += smallPage {
+		text, err := get[json.RawMessage](ctx, c, under(path, parameters))
 		if err != nil {
 			return nil, err
+		}
+		var page api.Page[T]
+		if err := json.Unmarshal(text, &page); err != nil {
+			return nil, c.unusable(err)
+		}
+		size += len(text)
+		if page.Items == nil || len(page.Items) == 0 && page.Next != "" || page.Next != "" && page.Next == parameters.Get("after") {
+			return nil, c.unusable(errors.New("it is not a page of a list"))
 		}
 		all = append(all, page.Items...)
 		if page.Next == "" {
 			return all, nil
 		}
-		if seen[page.Next] {
-			return nil, c.unusable(errors.New("a list returned to an earlier page"))
-		}
-		seen[page.Next] = true
 		parameters.Set("after", page.Next)
 	}
+	return nil, relabel.Errorf(relabel.CodeUnavailable, "a list of %s is over %d MiB", c.Base, mostList>>20)
 }
+
+// Bounds of a list, in bytes. Each page counts as a small one more, so that empty items end too.
+const (
+	mostList  = 512 << 20
+	smallPage = 128 << 10
+)
 
 // file is a body that is sent as it is.
 type file struct {
@@ -148,7 +159,15 @@ func (c *Client) Send(ctx context.Context, method, path string, body, out any) e
 	if out == nil || res.StatusCode == http.StatusNoContent {
 		return nil
 	}
-	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
+	var text json.RawMessage
+	err = json.NewDecoder(res.Body).Decode(&text)
+	if string(text) == "null" {
+		err = errors.New("the answer is null")
+	}
+	if err == nil {
+		err = json.Unmarshal(text, out)
+	}
+	if err != nil {
 		return c.unusable(err)
 	}
 	return nil
@@ -214,8 +233,11 @@ func (c *Client) open(ctx context.Context, method, path string, f file, header h
 	return nil, problem(res)
 }
 
-// mostProblem bounds the answer that says what is wrong, in bytes.
-const mostProblem = 1 << 20
+// Bounds of the answer that says what is wrong.
+const (
+	mostProblem = 1 << 20 // bytes
+	mostErrors  = 20      // that are shown
+)
 
 // problem turns a problem+json answer into the error that the server meant.
 func problem(res *http.Response) error {
@@ -226,12 +248,19 @@ func problem(res *http.Response) error {
 	}
 	lines := []string{p.Detail}
 	if len(p.Errors) > 1 { // the detail has the text of the first
-		for _, e := range p.Errors {
+		for k, e := range p.Errors {
+			if k == mostErrors {
+				lines = append(lines, fmt.Sprintf("and %d more errors", len(p.Errors)-k))
+				break
+			}
 			location := strings.TrimPrefix(strings.TrimPrefix(e.Location, "body."), "query.")
 			if line := strings.TrimPrefix(location+": "+e.Message, ": "); line != p.Detail {
 				lines = append(lines, line)
 			}
 		}
+	}
+	for k, line := range lines {
+		lines[k] = fmt.Sprintf("%.2000s", strings.ReplaceAll(line, "\n", " "))
 	}
 	return relabel.Errorf(p.Code, "%s", strings.Join(lines, "\n  "))
 }

@@ -86,7 +86,11 @@ func TestAListThatRepeatsItsPagesIsRefused(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"items":[{}],"next":%q}`, next)
 	})
 	_, err := c.Runs(t.Context())
-	refused(t, err, "is not a relabel server")
+	refused(t, err, "is over 512 MiB")
+	for _, text := range []string{"null", "{}", `{"items":null}`, `{"items":[],"next":"a"}`} {
+		_, err := answering(t, body{strings.NewReader(text), "application/json"}).Runs(t.Context())
+		refused(t, err, "is not a relabel server")
+	}
 }
 
 func TestNoRedirectIsFollowed(t *testing.T) {

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"net/http"
+	"strings"
+	"unicode"
 
 	"relabel"
 	"relabel/api"
@@ -58,6 +60,9 @@ func prepareRun(r relabel.Run) (relabel.Run, error) {
 	}
 	if err := schedule.CheckParameters(r); err != nil {
 		return r, err
+	}
+	if r.Name != strings.TrimSpace(r.Name) || strings.ContainsFunc(r.Name, unicode.IsControl) {
+		return r, relabel.Errorf(relabel.CodeInvalid, "has a control character, or space at its beginning or end").On("name")
 	}
 	return r, openhands.CheckPrompts(r.Prompts)
 }

@@ -13,38 +13,17 @@ import (
 // stored at once.
 const MaxTrajectories = 100_000
 
-// Defaults fills in the schedule of the run's recipe. A schedule that gives its kind alone
-// (linear, shifting, uniform) takes the paper's numbers.
+// Defaults gives a run without a schedule that of the paper for its recipe.
 func Defaults(run relabel.Run) relabel.Run {
-	if run.Recipe == relabel.DAgger {
-		run.Beta = defaultBeta(run.Beta)
+	if run.Recipe == relabel.DAgger && run.Beta == nil {
+		paper := PaperBeta
+		run.Beta = &paper
 	}
-	if run.Recipe == relabel.AggreVaTe {
-		run.Rho = defaultRho(run.Rho)
+	if run.Recipe == relabel.AggreVaTe && run.Rho == nil {
+		paper := PaperRho
+		run.Rho = &paper
 	}
 	return run
-}
-
-func defaultBeta(s *relabel.BetaSchedule) *relabel.BetaSchedule {
-	bare := s != nil && s.Kind == Linear && s.Start == 0 && s.Step == 0 && s.Floor == 0
-	if s == nil || bare {
-		paper := PaperBeta
-		return &paper
-	}
-	return s
-}
-
-func defaultRho(s *relabel.RhoSchedule) *relabel.RhoSchedule {
-	if s == nil {
-		paper := PaperRho
-		return &paper
-	}
-	if s.Max == 0 && (s.Kind == Shifting || s.Kind == Uniform) {
-		filled := *s
-		filled.Max = PaperRho.Max
-		return &filled
-	}
-	return s
 }
 
 // ValidateRun checks a run whose defaults are filled. Errors are CodeInvalid and name
@@ -99,21 +78,23 @@ var parameters = map[string][]string{
 	Constant: {"start", "max"}, // of β and of ρ
 }
 
-// CheckParameters refuses a schedule of a request with a parameter of another kind, which would be
-// ignored. Errors are CodeInvalid and name the field.
+// CheckParameters refuses a schedule of a request that has a parameter of another kind, which would be
+// ignored, or lacks its main parameter. Errors are CodeInvalid and name the field.
 func CheckParameters(run relabel.Run) error {
-	if run.Beta != nil {
-		if err := checkParameters(*run.Beta, run.Beta.Kind, "beta"); err != nil {
-			return err
-		}
+	if s := run.Beta; s != nil {
+		return checkParameters(*s, s.Kind, "beta", s.Start == 0 && (s.Kind == Linear || s.Kind == Exponential))
 	}
-	if run.Rho != nil {
-		return checkParameters(*run.Rho, run.Rho.Kind, "rho")
+	if s := run.Rho; s != nil {
+		return checkParameters(*s, s.Kind, "rho", s.Max == 0 && (s.Kind == Shifting || s.Kind == Uniform))
 	}
 	return nil
 }
 
-func checkParameters(s any, kind, path string) error {
+func checkParameters(s any, kind, path string, lacking bool) error {
+	if lacking {
+		main := parameters[kind][0]
+		return relabel.Errorf(relabel.CodeInvalid, "is 0 or missing; the kind %s needs it above 0. Omit %s for the paper's schedule", kind, path).On(path + "." + main)
+	}
 	for _, f := range api.Fields(s) {
 		given := !reflect.ValueOf(s).FieldByIndex(f.Index).IsZero()
 		if given && f.Name != "kind" && !slices.Contains(parameters[kind], f.Name) {

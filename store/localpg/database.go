@@ -44,6 +44,7 @@ func Open(ctx context.Context, data, url string) (*Database, error) {
 	}
 	db.Local = local
 	if err := os.WriteFile(urlFile(data), []byte(local.URL()+"\n"), 0o600); err != nil {
+		err = relabel.Errorf(relabel.CodeUnavailable, "the address of the database cannot be stored; remove what is at %s", urlFile(data)).Because(err)
 		return nil, errors.Join(err, db.Close(ctx))
 	}
 	return db, nil

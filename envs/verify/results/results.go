@@ -2,8 +2,6 @@
 package results
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"relabel"
@@ -39,11 +37,6 @@ func init() {
 func ParserOf(name string) (p parser, known bool) {
 	p, known = parsers[name]
 	return p, known
-}
-
-// Parsers lists the names that Task.LogParser may have, besides "".
-func Parsers() []string {
-	return slices.Sorted(maps.Keys(parsers))
 }
 
 // severity orders statuses by how bad they are.
