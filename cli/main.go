@@ -7,7 +7,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -60,20 +59,11 @@ func nameFlags(command *kong.Node, message string) string {
 		parts := strings.Split(match[2], ".")
 		for i := range slices.Backward(parts) {
 			if name := flagOf(command, parts[:i+1]); name != "" {
-				return match[1] + strings.Join(append([]string{name}, parts[i+1:]...), ": ") + item(match[3]) + ": "
+				return match[1] + strings.Join(append([]string{name}, parts[i+1:]...), ": ") + match[3] + ": "
 			}
 		}
 		return line
 	})
-}
-
-// item names an item of a list by its index in brackets, counted from 1; "" without an index.
-func item(index string) string {
-	n, err := strconv.Atoi(strings.Trim(index, "[]"))
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf(", item %d", n+1)
 }
 
 // flagOf returns the flag or argument of a command that sets the field with a path, "" if there is none.

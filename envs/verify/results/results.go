@@ -2,6 +2,7 @@
 package results
 
 import (
+	"maps"
 	"strings"
 
 	"relabel"
