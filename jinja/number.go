@@ -161,6 +161,11 @@ func arithmetic(op kind, a, b Value) (Value, error) {
 	if !okX || !okY {
 		return nil, errLargeNumber
 	}
+	if small := int64(int32(x)) == x && int64(int32(y)) == y; small && op == "+" { // without an allocation
+		return x + y, nil
+	} else if small && op == "-" {
+		return x - y, nil
+	}
 	var v *big.Int
 	switch m, n := big.NewInt(x), big.NewInt(y); op {
 	case "+":
