@@ -28,6 +28,8 @@ import (
 const (
 	usualKills   = 4
 	usualMinutes = 0.15
+	// With RELABEL_TEST_ALL, so that each disturbance has its turn.
+	everyKind = 12
 )
 
 // The workers, and the limits of the test.
@@ -111,11 +113,15 @@ func setting(name string, usual float64) float64 {
 
 func newChaos(t *testing.T) *chaos {
 	t.Helper()
+	kills, minutes := float64(usualKills), usualMinutes
+	if os.Getenv("RELABEL_TEST_ALL") != "" {
+		kills, minutes = everyKind, usualMinutes*everyKind/usualKills
+	}
 	seed := uint64(setting("RELABEL_CHAOS_SEED", float64(time.Now().UnixNano()%1e9)))
 	c := &chaos{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), counts: map[string]int{},
-		kills: int(setting("RELABEL_CHAOS_KILLS", usualKills)), folder: openFolder(t)}
+		kills: int(setting("RELABEL_CHAOS_KILLS", kills)), folder: openFolder(t)}
 	c.width = min(2+c.kills/20, 6)
-	minutes := setting("RELABEL_CHAOS_MINUTES", usualMinutes)
+	minutes = setting("RELABEL_CHAOS_MINUTES", minutes)
 	c.pace = time.Duration(minutes * float64(time.Minute) / float64(max(c.kills, 1)))
 	c.first = c.random.Perm(len(disturbances))
 	c.startPostgres()

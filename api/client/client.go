@@ -106,6 +106,7 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values) 
 		parameters[name] = values
 	}
 	var all []T
+	seen := map[string]bool{}
 	for size := 0; size < mostList; size += smallPage {
 		text, err := get[json.RawMessage](ctx, c, under(path, parameters))
 		if err != nil {
@@ -116,13 +117,14 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values) 
 			return nil, c.unusable(err)
 		}
 		size += len(text)
-		if page.Items == nil || len(page.Items) == 0 && page.Next != "" || page.Next != "" && page.Next == parameters.Get("after") {
-			return nil, c.unusable(errors.New("it is not a page of a list"))
+		if page.Items == nil || len(page.Items) == 0 && page.Next != "" || seen[page.Next] {
+			return nil, c.unusable(errors.New("it sent no page of a list, or an earlier page"))
 		}
 		all = append(all, page.Items...)
 		if page.Next == "" {
 			return all, nil
 		}
+		seen[page.Next] = true
 		parameters.Set("after", page.Next)
 	}
 	return nil, relabel.Errorf(relabel.CodeUnavailable, "a list of %s is over %d MiB", c.Base, mostList>>20)

@@ -86,6 +86,13 @@ func TestAListThatRepeatsItsPagesIsRefused(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"items":[{}],"next":%q}`, next)
 	})
 	_, err := c.Runs(t.Context())
+	refused(t, err, "is not a relabel server")
+	pages := 0
+	c = server(t, func(w http.ResponseWriter, r *http.Request) {
+		pages++
+		_, _ = fmt.Fprintf(w, `{"items":[{}],"next":"%d"}`, pages)
+	})
+	_, err = c.Runs(t.Context())
 	refused(t, err, "is over 512 MiB")
 	for _, text := range []string{"null", "{}", `{"items":null}`, `{"items":[],"next":"a"}`} {
 		_, err := answering(t, body{strings.NewReader(text), "application/json"}).Runs(t.Context())
