@@ -55,6 +55,7 @@ func TestATrajectoryIsFlaggedEditedAndFreedFromItsPage(t *testing.T) {
 	p.Wait("document.querySelector('#operation [name=author]')?.value === 'Ada'") // who reviews is remembered
 	p.Press(kb.Escape)
 	p.Wait("!document.querySelector('#operation').open")
+	p.Go(s.URL + "/reviews") // ends what the page still loads
 	p.Go(s.URL + "/trajectories/" + done.ID.String() + "#t3")
 	p.Wait("document.getElementById('at').textContent === 'turn 3 of 5'")
 	p.Press("f")

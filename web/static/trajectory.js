@@ -185,9 +185,13 @@
     t: () => document.getElementById("goto-t").select(), ":": () => document.getElementById("goto-t").select(),
     "/": () => document.getElementById("find-q").select(), e: toggle, E: toggleAll,
   };
+  const scrolls = new Set(["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", " "]);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !document.querySelector("dialog[open]")) { close(); document.activeElement?.blur?.(); return; }
-    if (window.relabel.typing(event) || !Object.hasOwn(keys, event.key)) { if (!event.target.matches("input")) held = 0; return; }
+    if (window.relabel.typing(event) || !Object.hasOwn(keys, event.key)) {
+      if (scrolls.has(event.key) && !event.target.matches("input")) held = 0;
+      return;
+    }
     event.preventDefault();
     keys[event.key]();
   });
@@ -312,8 +316,10 @@
       else if (standings.some((s) => cell.classList.contains(s) !== card.classList.contains(s))) load(t, t, card.classList.contains("opened"));
     }
     for (const of of list.querySelectorAll(".of")) of.textContent = "of " + count();
+    const said = document.getElementById("at").textContent;
     now = 0;
     if (before) mark(before); else follow();
+    if (said && !said.startsWith("turn ")) say(said); // a message stays until the turn changes
   };
   const add = (t, cell) => {
     list.querySelector(":scope > .empty")?.remove();
