@@ -28,7 +28,7 @@ var (
 
 // leaves are folders that import the root and gitdiff at most; any folder that is not a leaf may
 // import them.
-var leaves = []string{"api", "chat", "gitdiff", "jinja", "lease", "modelfiles", "safetext", "tasks", "tokenizer"}
+var leaves = []string{"api", "chat", "gitdiff", "jinja", "lease", "modelfiles", "safetext", "stats", "tasks", "tokenizer"}
 
 // arrows are the imports between folders that are wanted, besides the root package,
 // which any may import, and cmd, which may import any. A * stands for one folder.

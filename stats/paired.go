@@ -1,0 +1,65 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// McNemar returns the exact two-sided p-value of McNemar's test: b tasks succeed only with the
+// first checkpoint and c only with the second, each with chance 1/2 if neither is better. It is 1
+// if b + c is 0.
+func McNemar(b, c int) float64 {
+	n, tail := b+c, 0.0
+	half := float64(n) * math.Ln2
+	for k := range min(b, c) + 1 {
+		tail += math.Exp(logChoose(n, k) - half)
+	}
+	return min(1, 2*tail)
+}
+
+// logChoose is the logarithm of the binomial coefficient.
+func logChoose(n, k int) float64 { return logFactorial(n) - logFactorial(k) - logFactorial(n-k) }
+
+func logFactorial(n int) float64 {
+	value, _ := math.Lgamma(float64(n) + 1)
+	return value
+}
+
+// Bounds of the work of a bootstrap: draws in all, and resamples.
+const (
+	mostDraws     = 20_000_000
+	mostResamples = 10_000
+	minResamples  = 1_000
+)
+
+// BootstrapMean returns the percentile interval of the mean of values, such as the differences
+// of two checkpoints by task, which are resampled with replacement. The same values in the same
+// order and the same seed give the same interval on any machine. [0, 0] without values.
+func BootstrapMean(values []float64, seed uint64) Interval {
+	n := len(values)
+	if n == 0 {
+		return Interval{}
+	}
+	random := rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))
+	means := make([]float64, min(mostResamples, max(minResamples, mostDraws/n)))
+	for i := range means {
+		sum := 0.0
+		for range n {
+			sum += values[random.IntN(n)]
+		}
+		means[i] = sum / float64(n)
+	}
+	slices.Sort(means)
+	return Interval{quantile(means, (1-Level)/2), quantile(means, (1+Level)/2)}
+}
+
+// quantile interpolates between the sorted values on both sides of it.
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	below := int(at)
+	if below+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[below] + (at-float64(below))*(sorted[below+1]-sorted[below])
+}
