@@ -16,7 +16,7 @@ type Page struct {
 type TrajectoryFilter struct {
 	RunID           *ID
 	IterationID     *ID
-	IterationNumber int // of collect and evaluate iterations alike
+	IterationNumber int // of all kinds of iterations
 	TasksetID       *ID
 	TaskID          *ID
 	InstanceID      string

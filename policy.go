@@ -80,7 +80,7 @@ const (
 	ToolsText   ToolFormat = "text"   // described in the prompt, parsed from the answer's text
 )
 
-// Sampling is how a policy samples in collect iterations. Evaluations always decode greedily
+// Sampling is how a policy samples in collect and sample iterations. Evaluations always decode greedily
 // (paper F.1).
 type Sampling struct {
 	Temperature float64 `json:"temperature" doc:"Sampling temperature."`

@@ -94,7 +94,12 @@ type IterationKind string
 const (
 	Collect  IterationKind = "collect"  // mixture rollouts with labels
 	Evaluate IterationKind = "evaluate" // only the student, greedy, without labels
+	Sample   IterationKind = "sample"   // only the student, at its own sampling, without labels
 )
+
+// Labelled reports whether the turns of the iteration have labels of the teacher, whose
+// endpoint the other kinds never call.
+func (k IterationKind) Labelled() bool { return k == Collect }
 
 // IterationState is the state of an iteration.
 type IterationState string
@@ -110,8 +115,8 @@ const (
 type Iteration struct {
 	ID          ID             `json:"id" doc:"Its id."`
 	RunID       ID             `json:"run_id" doc:"The run."`
-	Number      int            `json:"number" doc:"i, from 1; collect and evaluate iterations are numbered separately."`
-	Kind        IterationKind  `json:"kind" doc:"collect: mixture rollouts with labels. evaluate: only the student, greedy."`
+	Number      int            `json:"number" doc:"i, from 1; each kind is numbered separately."`
+	Kind        IterationKind  `json:"kind" doc:"collect: mixture rollouts with labels. evaluate: only the student, greedy. sample: only the student, at its own sampling."`
 	StudentID   ID             `json:"student_id" doc:"The student policy of this round, πθ."`
 	Beta        *float64       `json:"beta,omitempty" doc:"βi, the probability that the teacher executes a turn, of a dagger or sft round."`
 	Rho         *RhoSchedule   `json:"rho,omitempty" doc:"ρi, the distribution of κ, of an aggrevate round."`

@@ -97,6 +97,6 @@ func (s TimeSpent) add(o TimeSpent) TimeSpent {
 type IterationTime struct {
 	IterationID ID            `json:"iteration_id" doc:"The iteration."`
 	Number      int           `json:"number" doc:"Its number i."`
-	Kind        IterationKind `json:"kind" doc:"collect or evaluate."`
+	Kind        IterationKind `json:"kind" doc:"collect, evaluate or sample."`
 	TimeReport
 }

@@ -85,7 +85,7 @@ type Trajectory struct {
 	TaskID      ID              `json:"task_id" doc:"The task."`
 	InstanceID  string          `json:"instance_id" doc:"The task's name."`
 	Iteration   int             `json:"iteration" doc:"Number i of the iteration."`
-	Kind        IterationKind   `json:"kind" doc:"The iteration's kind: collect or evaluate."`
+	Kind        IterationKind   `json:"kind" doc:"The iteration's kind: collect, evaluate or sample."`
 	Generation  int             `json:"generation" doc:"Which rollout of its task it is, from 0."`
 	State       TrajectoryState `json:"state" doc:"queued, running, labelling, verifying, done, failed or cancelled."`
 	Attempt     int             `json:"attempt" doc:"The current attempt; 0 before the first."`

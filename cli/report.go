@@ -64,6 +64,8 @@ func mixture(it relabel.Iteration) string {
 	switch {
 	case it.Kind == relabel.Evaluate:
 		return "student alone"
+	case it.Kind == relabel.Sample:
+		return "student alone, sampled"
 	case it.Beta != nil:
 		return fmt.Sprintf("β=%.2g", *it.Beta)
 	case it.Rho != nil:

@@ -20,7 +20,7 @@ type rollout struct {
 	log     zerolog.Logger // with trajectory, attempt and turn
 	timer   *phaseTimer
 	place   schedule.Place
-	teacher Policy // nil in an evaluation
+	teacher Policy // nil if it is not asked
 	student Policy // nil if the student executes no turn
 	labels  *labels
 	episode Episode             // nil while there is no sandbox
@@ -44,7 +44,7 @@ func newRollout(m *Mixer, life context.Context, c relabel.Claim) *rollout {
 		Mixer: m, claim: c, timer: timer,
 		log: m.log.With().Stringer("trajectory", c.TrajectoryID).Int("attempt", c.Attempt).
 			Str("instance", c.Trajectory.InstanceID).Logger().Hook(timer),
-		place: schedule.Place{Seed: c.Run.Seed, Iteration: c.Trajectory.Iteration,
+		place: schedule.Place{Seed: c.Run.Seed, Kind: c.Trajectory.Kind, Iteration: c.Trajectory.Iteration,
 			Instance: c.Trajectory.InstanceID, Generation: c.Trajectory.Generation},
 	}
 	r.resetState()
@@ -175,7 +175,7 @@ func (r *rollout) asksTeacher() bool {
 }
 
 // collects reports whether labels are requested.
-func (r *rollout) collects() bool { return r.claim.Trajectory.Kind != relabel.Evaluate }
+func (r *rollout) collects() bool { return r.claim.Trajectory.Kind.Labelled() }
 
 func (r *rollout) startSandbox(life context.Context) error {
 	out := r.timer.in(relabel.PhaseStart)

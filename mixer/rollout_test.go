@@ -191,6 +191,44 @@ func TestEvaluationIsTheStudentAloneGreedyAndUnlabelled(t *testing.T) {
 	})
 }
 
+func TestASampleIsTheStudentAloneAtItsOwnSampling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seeds := map[relabel.IterationKind]int64{}
+		for _, kind := range []relabel.IterationKind{relabel.Sample, relabel.Collect} {
+			for _, mode := range []relabel.LabelMode{relabel.LabelsInline, relabel.LabelsDeferred, relabel.LabelsBatch} {
+				b := newBench("ssss", 2)
+				b.store.claim.Trajectory.Kind, b.store.claim.Run.Labels = kind, mode
+				b.environment.openPolicy = func(p relabel.Policy) error {
+					if kind == relabel.Sample && p.Name == string(relabel.Teacher) {
+						return relabel.Errorf(relabel.CodeSecretMissing, "the teacher's secret is missing")
+					}
+					return nil
+				}
+				err := b.roll(t.Context())
+				calls := b.environment.callsOf(relabel.Student)
+				seeds[kind] = *calls[0].req.Seed
+				if kind == relabel.Collect {
+					continue
+				}
+				if err != nil || b.store.state != relabel.Done || b.store.verdict == nil {
+					t.Fatal(err, b.store.state, b.store.detail)
+				}
+				if teacher := b.environment.callsOf(relabel.Teacher); len(teacher) != 0 || calls[0].req.Sampling != relabel.PaperSampling {
+					t.Errorf("%s: %d teacher calls, sampled with %+v", mode, len(teacher), calls[0].req.Sampling)
+				}
+				for _, turn := range b.turns() {
+					if turn.Label != nil {
+						t.Errorf("turn %d has label %+v", turn.T, turn.Label)
+					}
+				}
+			}
+		}
+		if seeds[relabel.Sample] == seeds[relabel.Collect] {
+			t.Error("a sample repeats the draws of a collect iteration")
+		}
+	})
+}
+
 func TestCollectionSamplesAsThePolicySaysWithReproducibleSeeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := newBench("sTs", 3), newBench("sTs", 3)

@@ -144,7 +144,7 @@ func (r *rollout) choose(ctx context.Context, turn *relabel.Turn, req relabel.Ch
 
 // commit stores the turn with its label: the teacher's own action, the label that was requested while
 // the student acted (pending until it arrives), a pending one that will be requested after the
-// rollouts, or none in an evaluation.
+// rollouts, or none if the student is alone.
 func (r *rollout) commit(life context.Context, turn relabel.Turn, label *pendingLabel) error {
 	arrived := false
 	switch {
@@ -226,7 +226,7 @@ func (r *rollout) recorded(answer relabel.Completion) error {
 // (paper F.1).
 func (r *rollout) request(state []relabel.Message, t int, role relabel.Role, purpose relabel.Purpose) relabel.ChatRequest {
 	sampling := r.versionOf(role).Sampling
-	if !r.collects() {
+	if r.claim.Trajectory.Kind == relabel.Evaluate {
 		sampling = sampling.Greedy()
 	}
 	seed := schedule.CallSeed(r.place, t, role)

@@ -20,6 +20,7 @@ const (
 	TrajectoryCancelled Reason = "trajectory_cancelled" // with its iteration
 	NotDone             Reason = "not_done"             // still in progress
 	Evaluation          Reason = "evaluation"           // the student alone, without labels
+	Sampled             Reason = "sample"               // the student alone, without labels
 	HeldOut             Reason = "held_out"             // held-out tasks are never exported
 	NotSubmitted        Reason = "not_submitted"        // by request: valid submissions only
 	NotResolved         Reason = "not_resolved"         // by request: resolved trajectories only
@@ -56,6 +57,8 @@ func excludeTrajectory(sel relabel.ExportSelection, tr relabel.ExportTrajectory)
 		return HeldOut, ""
 	case t.Kind == relabel.Evaluate || tr.Iteration.Kind == relabel.Evaluate:
 		return Evaluation, ""
+	case !t.Kind.Labelled() || !tr.Iteration.Kind.Labelled():
+		return Sampled, ""
 	case t.State == relabel.Failed:
 		return TrajectoryFailed, string(t.Failure)
 	case t.State == relabel.Cancelled:

@@ -232,8 +232,8 @@ func TestACancelledExportEndsOnceAndIsCleared(t *testing.T) {
 	must(t, s.DeleteExport(ctx, e.ID))
 }
 
-// rounds seeds a run with two done collect iterations, one that is not done, and an
-// evaluation; task 0 is held out.
+// rounds seeds a run with two done collect iterations, one that is not done, an evaluation and
+// a sample; task 0 is held out.
 func rounds(t *testing.T, s *store.Store) storetest.Seeded {
 	t.Helper()
 	ctx := context.Background()
@@ -243,9 +243,9 @@ func rounds(t *testing.T, s *store.Store) storetest.Seeded {
 	for _, tr := range d.Trajectories {
 		storetest.Finish(t, s, storetest.Claim(t, s, tr.ID, "w"), 3, true)
 	}
-	for i, kind := range []relabel.IterationKind{relabel.Collect, relabel.Evaluate, relabel.Collect} {
+	for i, kind := range []relabel.IterationKind{relabel.Collect, relabel.Evaluate, relabel.Sample, relabel.Collect} {
 		p := relabel.PlannedIteration{Iteration: d.Iteration}
-		p.Iteration.ID, p.Iteration.Kind, p.Iteration.Number = relabel.NewID(), kind, []int{2, 1, 3}[i]
+		p.Iteration.ID, p.Iteration.Kind, p.Iteration.Number = relabel.NewID(), kind, []int{2, 1, 9, 3}[i]
 		for g := range 2 {
 			p.Trajectories = append(p.Trajectories, relabel.Trajectory{ID: relabel.NewID(), TaskID: d.Tasks[1].ID, Generation: g, Executors: "sss"})
 		}

@@ -117,9 +117,9 @@ func withDown(worker string) string { return "down AS MATERIALIZED " + downPolic
 
 // heldBack joins iterations it and runs ru with what an outage holds back: rollouts whose
 // executors may need the endpoint, and labels of the teacher.
-const heldBack = ` CROSS JOIN LATERAL (SELECT it.student_id IN (SELECT id FROM down) AS student, ru.teacher_id IN (SELECT id FROM down) AS labels) is_down
-	CROSS JOIN LATERAL (SELECT is_down.student AND (it.kind = 'evaluate' OR coalesce(it.beta, 0) < 1)
-		OR is_down.labels AND it.kind = 'collect' AND (it.rho IS NOT NULL OR it.beta > 0) AS rollouts) held_back `
+const heldBack = ` CROSS JOIN LATERAL (SELECT it.student_id IN (SELECT id FROM down) AS student, it.kind = 'collect' AND ru.teacher_id IN (SELECT id FROM down) AS labels) is_down
+	CROSS JOIN LATERAL (SELECT is_down.student AND (it.kind <> 'collect' OR coalesce(it.beta, 0) < 1)
+		OR is_down.labels AND (it.rho IS NOT NULL OR it.beta > 0) AS rollouts) held_back `
 
 // waitsForEndpoint selects trajectories tr that heldBack holds back.
 const waitsForEndpoint = ` (CASE WHEN tr.end_reason IS NULL THEN held_back.rollouts ELSE is_down.labels AND tr.labels_pending > 0 END) `

@@ -142,7 +142,7 @@ func (s *Store) LabelIteration(ctx context.Context, id relabel.ID) (relabel.Iter
 	switch {
 	case err != nil:
 		return it, err
-	case !run.Labels.Deferred() || it.Kind == relabel.Evaluate:
+	case !run.Labels.Deferred() || !it.Kind.Labelled():
 		return it, relabel.Errorf(relabel.CodeConflict, "no labels of this iteration are deferred")
 	case it.State != relabel.IterationRunning:
 		return it, relabel.Errorf(relabel.CodeConflict, "the iteration is %s", it.State)

@@ -44,13 +44,21 @@ func TestOneLabelAStateIsAConstraint(t *testing.T) {
 	}
 }
 
-func TestAnEvaluationHasNoLabels(t *testing.T) {
+func TestEvaluationsAndSamplesHaveNoLabels(t *testing.T) {
 	t.Parallel()
-	ctx := context.Background()
 	s := storetest.New(t)
-	d := storetest.SeedWith(t, s, 1, func(d *storetest.Seeded) {
-		d.Iteration.Kind, d.Iteration.Beta, d.Trajectories[0].Executors = relabel.Evaluate, nil, "ssss"
-	})
+	for i, kind := range []relabel.IterationKind{relabel.Evaluate, relabel.Sample} {
+		d := storetest.SeedWith(t, s, 1, func(d *storetest.Seeded) {
+			d.Run.Name = fmt.Sprint("run ", i)
+			d.Iteration.Kind, d.Iteration.Beta, d.Trajectories[0].Executors = kind, nil, "ssss"
+		})
+		commitWithoutLabel(t, s, d)
+	}
+}
+
+func commitWithoutLabel(t *testing.T, s *store.Store, d storetest.Seeded) {
+	t.Helper()
+	ctx := context.Background()
 	c := storetest.Claim(t, s, d.Trajectories[0].ID, "w")
 	wantCode(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, nil)), relabel.CodeInvalid)
 	turn := storetest.Turn(c, 1, nil)

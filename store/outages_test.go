@@ -71,6 +71,8 @@ func TestARunWhoseEndpointIsDownIsPassedOver(t *testing.T) {
 		"both are up":                                {up, up, beta(0.5), false},
 		"the student is down in an evaluation":       {up, dead, evaluation, true},
 		"the teacher is down beside an evaluation":   {dead, up, evaluation, false},
+		"the teacher is down beside a sample":        {dead, up, sample, false},
+		"the student is down in a sample":            {up, dead, sample, true},
 		"the teacher is down after student prefixes": {dead, up, prefixes, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,8 +113,12 @@ func TestARunWhoseEndpointIsDownIsPassedOver(t *testing.T) {
 	}
 }
 
-func evaluation(d *storetest.Seeded) {
-	d.Iteration.Kind, d.Iteration.Beta = relabel.Evaluate, nil
+func evaluation(d *storetest.Seeded) { alone(d, relabel.Evaluate) }
+
+func sample(d *storetest.Seeded) { alone(d, relabel.Sample) }
+
+func alone(d *storetest.Seeded, kind relabel.IterationKind) {
+	d.Iteration.Kind, d.Iteration.Beta = kind, nil
 	for i := range d.Trajectories {
 		d.Trajectories[i].Executors = "ssssss"
 	}

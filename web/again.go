@@ -16,8 +16,8 @@ type againView struct{ Command, Curl string }
 func (v trajectoryView) again(r *http.Request) againView {
 	body := api.NewIteration{Student: v.Student, Kind: v.Iteration.Kind, Beta: v.Iteration.Beta, Instances: []string{v.InstanceID}}
 	command := fmt.Sprintf("relabel run iterate %s --student %s --instance %s", word(v.Run.Name), word(v.Student), word(v.InstanceID))
-	if v.Iteration.Kind == relabel.Evaluate {
-		command += " --kind evaluate"
+	if v.Iteration.Kind != relabel.Collect {
+		command += " --kind " + string(v.Iteration.Kind)
 	}
 	if v.Iteration.Beta != nil {
 		command += fmt.Sprintf(" --beta %g", *v.Iteration.Beta)

@@ -36,6 +36,9 @@ func (v *viewer) cancelIteration(_ *http.Request, it relabel.Iteration, _ url.Va
 		"Ends every unfinished trajectory within seconds. Finished ones are kept."), nil
 }
 
+// againVerbs name the operation that repeats the draw of an iteration.
+var againVerbs = map[relabel.IterationKind]string{relabel.Evaluate: "Evaluate on these tasks…", relabel.Sample: "Sample these tasks again…"}
+
 func iterationOperations(r round) (links []operationLink) {
 	path, running := iterationPath(r.ID), r.State == relabel.IterationRunning
 	switch {
@@ -47,8 +50,9 @@ func iterationOperations(r round) (links []operationLink) {
 	if r.Infra > 0 && r.State != relabel.IterationCancelled {
 		links = append(links, operationLink{fmt.Sprintf("Retry %d failed…", r.Infra), path + "/retry"})
 	}
-	if r.Kind == relabel.Evaluate {
-		links = append(links, operationLink{"Evaluate on these tasks…", runPath(r.RunID) + "/start?" + url.Values{"kind": {string(relabel.Evaluate)}, "again": {r.ID.String()}}.Encode()})
+	if verb := againVerbs[r.Kind]; verb != "" {
+		query := url.Values{"kind": {string(r.Kind)}, "again": {r.ID.String()}}
+		links = append(links, operationLink{verb, runPath(r.RunID) + "/start?" + query.Encode()})
 	}
 	if r.Kind == relabel.Collect && r.Progress.Trajectories[relabel.Done] > 0 {
 		links = append(links, operationLink{"Relabel…", path + "/relabel"})

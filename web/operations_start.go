@@ -43,8 +43,8 @@ func (v *viewer) startIteration(r *http.Request, run relabel.Run, chosen url.Val
 
 // startForm is the form of a new iteration, without the fields that the chosen values exclude.
 func startForm(run relabel.Run, chosen url.Values) form {
-	f, evaluates := form{chosen: chosen}, chosen.Get("kind") == string(relabel.Evaluate)
-	if evaluates || run.Beta == nil {
+	f, kind := form{chosen: chosen}, cmp.Or(relabel.IterationKind(chosen.Get("kind")), relabel.Collect)
+	if !kind.Labelled() || run.Beta == nil {
 		f.hidden = append(f.hidden, "beta")
 	}
 	switch {
@@ -52,7 +52,7 @@ func startForm(run relabel.Run, chosen url.Values) form {
 		f.hidden = append(f.hidden, "again", "tasks", "held_out")
 	case chosen.Get("again") != "":
 		f.hidden = append(f.hidden, "instances", "tasks", "held_out")
-	case !evaluates:
+	case kind != relabel.Evaluate:
 		f.hidden = append(f.hidden, "held_out")
 	}
 	return f

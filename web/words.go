@@ -118,6 +118,8 @@ func scheduleOf(it relabel.Iteration) string {
 	switch {
 	case it.Kind == relabel.Evaluate:
 		return "student alone"
+	case it.Kind == relabel.Sample:
+		return "student alone, sampled"
 	case it.Beta != nil:
 		return fmt.Sprintf("β = %.4g", *it.Beta)
 	case it.Rho != nil:

@@ -62,7 +62,7 @@ func (w *work) newLabeller() *labeller.Labeller {
 			return openhands.Parse(run.Prompts.Tools, action)
 		},
 		Seed: func(run relabel.Run, tr relabel.Trajectory, t int, role relabel.Role) int64 {
-			place := schedule.Place{Seed: run.Seed, Iteration: tr.Iteration, Instance: tr.InstanceID, Generation: tr.Generation}
+			place := schedule.Place{Seed: run.Seed, Kind: tr.Kind, Iteration: tr.Iteration, Instance: tr.InstanceID, Generation: tr.Generation}
 			return schedule.CallSeed(place, t, role)
 		},
 		Record: w.db.RecordCall,

@@ -35,7 +35,7 @@ func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tas
 		return nil, relabel.Errorf(relabel.CodeInvalid, "is %d; there are %d tasks to draw from", ask.Tasks, len(pool)).On("tasks")
 	}
 	if ask.Tasks > 0 {
-		return DrawTasks(run.Seed, it.Number, pool, ask.Tasks), nil
+		return DrawTasks(run.Seed, it.Kind, it.Number, pool, ask.Tasks), nil
 	}
 	return sorted(pool), nil
 }
@@ -50,7 +50,7 @@ func drawnAgain(draw relabel.Draw, kind relabel.IterationKind, tasks []relabel.T
 		switch {
 		case !ok:
 			gone = append(gone, id)
-		case task.HeldOut && kind == relabel.Collect:
+		case task.HeldOut && kind != relabel.Evaluate:
 			return nil, relabel.Errorf(relabel.CodeInvalid, "%q of iteration %s is held out: it is never rolled out for training", id, draw.IterationID).On("again")
 		default:
 			pool = append(pool, task)
@@ -62,8 +62,8 @@ func drawnAgain(draw relabel.Draw, kind relabel.IterationKind, tasks []relabel.T
 	return pool, nil
 }
 
-// within returns the tasks that a request may name: when collecting, those of the run's selection; in
-// an evaluation, all.
+// within returns the tasks that a request may name: those of the run's selection; in an
+// evaluation, all.
 func within(run relabel.Run, kind relabel.IterationKind, tasks []relabel.Task) []relabel.Task {
 	if kind == relabel.Evaluate || len(run.Instances) == 0 {
 		return tasks
@@ -87,7 +87,7 @@ func byInstance(tasks []relabel.Task) map[string]relabel.Task {
 	return found
 }
 
-// named finds tasks by their instance ids. A held-out task is an error when collecting.
+// named finds tasks by their instance ids. A held-out task is an error except in an evaluation.
 func named(instances []string, kind relabel.IterationKind, tasks []relabel.Task) ([]relabel.Task, error) {
 	byID := byInstance(tasks)
 	found := make([]relabel.Task, 0, len(instances))
@@ -96,7 +96,7 @@ func named(instances []string, kind relabel.IterationKind, tasks []relabel.Task)
 		switch {
 		case !ok:
 			return nil, relabel.Errorf(relabel.CodeInvalid, "%q is not a task of this run, or is named twice", id).On("instances")
-		case task.HeldOut && kind == relabel.Collect:
+		case task.HeldOut && kind != relabel.Evaluate:
 			return nil, relabel.Errorf(relabel.CodeInvalid, "%q is held out: it is never rolled out for training", id).On("instances")
 		}
 		delete(byID, id)

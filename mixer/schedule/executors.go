@@ -32,11 +32,11 @@ func Prefix(kappa, turns int) relabel.Executors {
 	return relabel.Executors(strings.Repeat(string(studentTurn), kappa) + strings.Repeat(string(teacherTurn), turns-kappa))
 }
 
-// Executors draws the executors of one trajectory, and κ for an aggrevate run. In an evaluation the
-// student executes all turns.
+// Executors draws the executors of one trajectory, and κ for an aggrevate run. The student
+// executes all turns if the iteration has no labels.
 func Executors(it relabel.Iteration, turns int, at Place) (relabel.Executors, *int) {
 	switch {
-	case it.Kind == relabel.Evaluate:
+	case !it.Kind.Labelled():
 		return Prefix(turns, turns), nil
 	case it.Rho != nil:
 		kappa := Kappa(*it.Rho, it.Number, at.Stream("relabel/kappa"))
@@ -48,6 +48,6 @@ func Executors(it relabel.Iteration, turns int, at Place) (relabel.Executors, *i
 // CallSeed is the sampling seed of turn t's call to a policy in this role: from 0 to 2^31−1, which
 // every server accepts. The teacher has the same seed for an action and a label.
 func CallSeed(at Place, t int, role relabel.Role) int64 {
-	d := digest("relabel/call/"+string(role), at.Seed, at.Instance, int64(at.Iteration), int64(at.Generation), int64(t))
+	d := digest(purposeOf(at.Kind, "relabel/call/"+string(role)), at.Seed, at.Instance, int64(at.Iteration), int64(at.Generation), int64(t))
 	return int64(d[0]&0x7F)<<24 | int64(d[1])<<16 | int64(d[2])<<8 | int64(d[3])
 }

@@ -40,7 +40,7 @@ func Plan(run relabel.Run, number int, ask relabel.NewIteration, tasks []relabel
 
 // trajectory draws one rollout.
 func trajectory(run relabel.Run, it relabel.Iteration, task relabel.Task, generation int) relabel.Trajectory {
-	at := Place{Seed: run.Seed, Iteration: it.Number, Instance: task.InstanceID, Generation: generation}
+	at := Place{Seed: run.Seed, Kind: it.Kind, Iteration: it.Number, Instance: task.InstanceID, Generation: generation}
 	executors, kappa := Executors(it, run.Limits.MaxTurns, at)
 	return relabel.Trajectory{
 		ID: relabel.NewID(), RunID: run.ID, IterationID: it.ID,
@@ -70,7 +70,7 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 		return it, relabel.Errorf(relabel.CodeInvalid, "is missing").On("kind")
 	case ask.StudentID == relabel.ID{}:
 		return it, relabel.Errorf(relabel.CodeInvalid, "is missing; an iteration names its student").On("student_id")
-	case ask.Beta != nil && (it.Kind == relabel.Evaluate || run.Recipe != relabel.DAgger):
+	case ask.Beta != nil && (!it.Kind.Labelled() || run.Recipe != relabel.DAgger):
 		return it, relabel.Errorf(relabel.CodeInvalid, "is only valid for a collect iteration of a dagger run").On("beta")
 	}
 	if err := checkDraw(run, ask); err != nil {
@@ -90,7 +90,7 @@ func checkDraw(run relabel.Run, ask relabel.NewIteration) error {
 		return bad("tasks", "is for a draw; instances are named already")
 	case ask.HeldOut && len(ask.Instances) > 0:
 		return bad("held_out", "means all held-out tasks; instances are named already")
-	case ask.HeldOut && ask.Kind == relabel.Collect:
+	case ask.HeldOut && ask.Kind != relabel.Evaluate:
 		return bad("held_out", "held-out tasks are never rolled out for training")
 	case ask.Again != nil && (ask.HeldOut || ask.Tasks > 0 || len(ask.Instances) > 0):
 		return bad("again", "repeats a draw: leave held_out, tasks and instances out")
@@ -104,7 +104,7 @@ func checkDraw(run relabel.Run, ask relabel.NewIteration) error {
 
 // mixing sets βi or ρi of a collect iteration; override replaces the schedule's βi.
 func mixing(it *relabel.Iteration, run relabel.Run, override *float64) error {
-	if it.Kind == relabel.Evaluate {
+	if !it.Kind.Labelled() {
 		return nil
 	}
 	if run.Recipe == relabel.AggreVaTe {

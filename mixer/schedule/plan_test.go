@@ -166,6 +166,51 @@ func TestSameSeedPlansTheSame(t *testing.T) {
 	})
 }
 
+func TestASampleIsTheStudentAloneWithDrawsOfItsOwn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tasks := tasksOf(40, 5)
+		run := runOf(rapid.SampledFrom([]relabel.Recipe{relabel.SFT, relabel.DAgger, relabel.AggreVaTe}).Draw(t, "recipe"))
+		run.Seed = rapid.Int64().Draw(t, "seed")
+		number := rapid.IntRange(1, 6).Draw(t, "number")
+		ask := relabel.NewIteration{Kind: relabel.Sample, StudentID: relabel.NewID(), Tasks: 12, Generations: rapid.IntRange(1, 4).Draw(t, "generations")}
+		p, err := schedule.Plan(run, number, ask, tasks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Iteration.Beta != nil || p.Iteration.Rho != nil || len(p.Trajectories) != 12*ask.Generations {
+			t.Fatalf("%d trajectories of %+v", len(p.Trajectories), p.Iteration)
+		}
+		for _, tr := range p.Trajectories {
+			if tr.Kind != relabel.Sample || tr.Kappa != nil || strings.Trim(string(tr.Executors), "s") != "" || tr.InstanceID >= "task-035" {
+				t.Fatalf("%+v", tr)
+			}
+		}
+		ask.Kind = relabel.Collect
+		collected, err := schedule.Plan(run, number, ask, tasks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Equal(instances(p), instances(collected)) { // one chance in 10^9
+			t.Fatal("it draws the tasks of the collect iteration of the same number")
+		}
+	})
+}
+
+func TestASampleNeverRollsOutHeldOutTasks(t *testing.T) {
+	tasks, run := tasksOf(4, 2), runOf(relabel.DAgger)
+	draw := relabel.Draw{TasksetID: run.TasksetID, Instances: []string{"task-003"}}
+	for field, ask := range map[string]relabel.NewIteration{
+		"held_out": {HeldOut: true}, "instances": {Instances: []string{"task-003"}}, "again": {Again: &draw},
+	} {
+		ask.Kind, ask.StudentID = relabel.Sample, relabel.NewID()
+		_, err := schedule.Plan(run, 1, ask, tasks)
+		wantField(t, err, field)
+	}
+	beta := 0.5
+	_, err := schedule.Plan(run, 1, relabel.NewIteration{Kind: relabel.Sample, StudentID: relabel.NewID(), Beta: &beta}, tasks)
+	wantField(t, err, "beta")
+}
+
 func TestBadRequestsAreRefusedByField(t *testing.T) {
 	nan, above := math.NaN(), 1.5
 	for _, c := range []struct {

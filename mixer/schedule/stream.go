@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/rand/v2"
+
+	"relabel"
 )
 
 // Stream is a source of random numbers that is the same on any machine: ChaCha8 (chacha8rand, as
@@ -13,7 +15,8 @@ type Stream struct{ source *rand.ChaCha8 }
 
 // Place is the trajectory that a draw belongs to.
 type Place struct {
-	Seed       int64  // of the run
+	Seed       int64 // of the run
+	Kind       relabel.IterationKind
 	Iteration  int    // number i, from 1
 	Instance   string // the task's instance id
 	Generation int    // from 0
@@ -22,7 +25,16 @@ type Place struct {
 // Stream returns the place's stream for one purpose. Streams of different purposes or places are
 // independent.
 func (p Place) Stream(purpose string) Stream {
-	return Stream{rand.NewChaCha8(digest(purpose, p.Seed, p.Instance, int64(p.Iteration), int64(p.Generation)))}
+	return Stream{rand.NewChaCha8(digest(purposeOf(p.Kind, purpose), p.Seed, p.Instance, int64(p.Iteration), int64(p.Generation)))}
+}
+
+// purposeOf is the purpose of a draw in an iteration of a kind. Sample iterations have streams of
+// their own, so that their draws do not repeat those of the collect iteration of the same number.
+func purposeOf(kind relabel.IterationKind, purpose string) string {
+	if kind == relabel.Sample {
+		return purpose + "/sample"
+	}
+	return purpose
 }
 
 // digest is the SHA-256 of, in this order: the length of purpose (8 bytes, big endian, like all

@@ -92,7 +92,7 @@ func Resolved(all []Round) Chart {
 	for _, of := range []struct {
 		kind       relabel.IterationKind
 		name, look string
-	}{{relabel.Collect, "mixture", "passed"}, {relabel.Evaluate, "student alone", "student"}} {
+	}{{relabel.Collect, "mixture", "passed"}, {relabel.Evaluate, "student alone", "student"}, {relabel.Sample, "student, sampled", "ink"}} {
 		s := Series{Name: of.name, Look: of.look, Values: make([]*float64, last)}
 		for _, r := range OfKind(all, of.kind) {
 			s.Values[r.Number-1] = portion(r.Figures.Progress.Resolved, r.Figures.Progress.Verified)
@@ -191,8 +191,11 @@ func (c Chart) withoutEmpty() Chart {
 func roundNames(rounds []Round) (names []string) {
 	for _, r := range rounds {
 		name := fmt.Sprint(r.Number)
-		if r.Kind == relabel.Evaluate {
+		switch r.Kind {
+		case relabel.Evaluate:
 			name = "eval " + name
+		case relabel.Sample:
+			name = "sample " + name
 		}
 		names = append(names, name)
 	}
