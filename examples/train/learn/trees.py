@@ -85,7 +85,7 @@ def collate(trees):
     ends = padded("ends", torch.long, fill=longest)  # padding sees all of the trunk, and nothing sees it
     return Batch(ids=padded("ids", torch.long), positions=padded("positions", torch.long), parents=padded("parents", torch.long),
                  mask=(at[None, None, :] <= at[None, :, None]) & (at[None, :, None] < ends[:, None, :]),
-                 weights=padded("weights", torch.float32, 0.0), supervised=padded("supervised", torch.bool, False))
+                 weights=padded("weights", torch.get_default_dtype(), 0.0), supervised=padded("supervised", torch.bool, False))
 
 
 def batches(trees, states, rng, window=128):
