@@ -54,6 +54,8 @@ var arrows = []struct{ from, to string }{
 	{"envs/verify/*", "envs/verify/testcmd"},
 	{"envs/verify/canary", "envs/verify/results"},
 	{"envs/verify/canary/*", "envs/verify/*"}, // what they are made of and how they are run
+	{"envs/scaffold", "envs/scaffold/*"},
+	{"envs/scaffold/bare", "envs/scaffold/openhands"}, // the same tools
 	{"envs/docker/dockertest", "envs/docker"},
 	{"mixer", "mixer/schedule"},
 	{"policy/*", "policy"},

@@ -16,7 +16,8 @@ type Prompts struct {
 	Tools []Tool `json:"tools" doc:"The tools, as described to the models."`
 }
 
-// Opening returns the messages before the first turn: the prompt x.
+// Opening returns the messages before the first turn: the prompt x. There is no system message if
+// System is empty.
 func (p Prompts) Opening(task Task) []Message {
 	first := p.First
 	if head, rest, ok := strings.Cut(first, "{hints?}"); ok {
@@ -29,7 +30,11 @@ func (p Prompts) Opening(task Task) []Message {
 	first = strings.NewReplacer("{workdir}", task.Workdir,
 		"{problem_statement}", task.ProblemStatement,
 		"{hints_text}", task.HintsText).Replace(first)
-	return []Message{{Role: RoleSystem, Content: p.System}, {Role: RoleUser, Content: first}}
+	user := Message{Role: RoleUser, Content: first}
+	if p.System == "" {
+		return []Message{user}
+	}
+	return []Message{{Role: RoleSystem, Content: p.System}, user}
 }
 
 // CallID is the canonical id of call k (from 0) of turn t (from 1). Endpoints never see ids

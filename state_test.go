@@ -24,6 +24,13 @@ func TestOpeningFillsInTheTaskAndItsHints(t *testing.T) {
 	}
 }
 
+func TestAnEmptySystemPromptIsNotAMessage(t *testing.T) {
+	got := relabel.Prompts{First: "{problem_statement}"}.Opening(relabel.Task{ProblemStatement: "It breaks."})
+	if len(got) != 1 || got[0].Role != relabel.RoleUser || got[0].Content != "It breaks." {
+		t.Errorf("opening %+v", got)
+	}
+}
+
 func TestCanonicalRenamesCallIDsAndNothingElse(t *testing.T) {
 	m := relabel.Message{Content: "c", ReasoningContent: "r", ToolCalls: []relabel.ToolCall{
 		{ID: "chatcmpl-1", Name: "execute_bash", Arguments: `{"a":1,"a":2}`}, {ID: "chatcmpl-1", Name: "finish", Arguments: "{"}}}

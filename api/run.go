@@ -6,7 +6,7 @@ import "relabel"
 type NewRun struct {
 	Name      string                `json:"name" arg:"" minLength:"1" maxLength:"200" doc:"Name of the run; it must be unique."`
 	Recipe    relabel.Recipe        `json:"recipe,omitempty" enum:"sft,dagger,aggrevate" default:"dagger" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, or student prefixes of eq. 9."`
-	Scaffold  string                `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with."`
+	Scaffold  string                `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with: openhands, or bare, which has the same tools without a system prompt, schemas and decorated observations."`
 	Prompts   *NewPrompts           `json:"prompts,omitempty" type:"jsonfile" placeholder:"FILE" help:"JSON file {system, first, tools} with texts that replace those of the scaffold." doc:"Texts that replace those of the scaffold."`
 	Taskset   string                `json:"taskset" minLength:"1" maxLength:"200" doc:"The task set: its id or its name."`
 	Instances []string              `json:"instances,omitempty" name:"instance" minItems:"1" maxItems:"100000" help:"Roll out only this instance; may be repeated. Default: every task that is not held out." doc:"Instance ids to roll out. Default: every task that is not held out."`

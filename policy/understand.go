@@ -19,9 +19,10 @@ func understood(p relabel.Policy, req relabel.ChatRequest, done relabel.Completi
 			how = append(how, relabel.ThinkTags)
 		}
 	}
-	if len(m.ToolCalls) == 0 && len(req.Tools) > 0 {
+	inText := p.ToolFormat == relabel.ToolsText // also if the prompt describes no tools
+	if len(m.ToolCalls) == 0 && (len(req.Tools) > 0 || inText) {
 		read := texttools.Recognise
-		if p.ToolFormat == relabel.ToolsText {
+		if inText {
 			read = texttools.Read
 		}
 		r := read(m.Content, req.Tools)

@@ -1,6 +1,10 @@
 package policy
 
-import "testing"
+import (
+	"testing"
+
+	"relabel"
+)
 
 func TestReasoningIsCutFromTheContent(t *testing.T) {
 	for content, want := range map[string]struct {
@@ -20,6 +24,16 @@ func TestReasoningIsCutFromTheContent(t *testing.T) {
 	} {
 		if thought, rest, found := cutThought(content); thought != want.thought || rest != want.rest || found != want.found {
 			t.Errorf("%q: %q, %q, %v", content, thought, rest, found)
+		}
+	}
+}
+
+func TestCallsInTextAreReadWithoutToolsInTheRequest(t *testing.T) {
+	said := relabel.Completion{Message: relabel.Message{Role: relabel.RoleAssistant, Content: "<function=finish>\n</function>"}}
+	request := relabel.ChatRequest{Messages: []relabel.Message{{Role: relabel.RoleUser, Content: "It breaks."}}, T: 2}
+	for format, calls := range map[relabel.ToolFormat]int{relabel.ToolsText: 1, relabel.ToolsNative: 0} {
+		if got := understood(relabel.Policy{ToolFormat: format}, request, said); len(got.Message.ToolCalls) != calls {
+			t.Errorf("%s: %+v", format, got.Message)
 		}
 	}
 }

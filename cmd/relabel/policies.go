@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"relabel"
-	"relabel/envs/scaffold/openhands"
+	"relabel/envs/scaffold"
 	"relabel/labeller"
 	"relabel/mixer/schedule"
 	"relabel/policy"
@@ -59,7 +59,7 @@ func (w *work) newLabeller() *labeller.Labeller {
 			return policy.OpenBatches(p, w.policies.options)
 		},
 		Parse: func(run relabel.Run, action relabel.Message) relabel.ParseOutcome {
-			return openhands.Parse(run.Prompts.Tools, action)
+			return scaffold.Parse(run, action)
 		},
 		Seed: func(run relabel.Run, tr relabel.Trajectory, t int, role relabel.Role) int64 {
 			place := schedule.Place{Seed: run.Seed, Kind: tr.Kind, Iteration: tr.Iteration, Instance: tr.InstanceID, Generation: tr.Generation}

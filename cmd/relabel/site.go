@@ -8,7 +8,7 @@ import (
 
 	"relabel"
 	"relabel/api"
-	"relabel/envs/scaffold/openhands"
+	"relabel/envs/scaffold"
 	"relabel/mixer/schedule"
 	"relabel/server"
 	"relabel/tasks"
@@ -35,7 +35,7 @@ func (p *process) site(ready func(context.Context) []api.Check, token bool) (htt
 		ParseTasks:     tasks.Read,
 		DrawHeldOut:    schedule.DrawHeldOut,
 		PrepareRun:     prepareRun,
-		DefaultPrompts: openhands.PromptsOf,
+		DefaultPrompts: scaffold.PromptsOf,
 		RequireToken:   token,
 		Ready:          ready,
 		Pages:          pages,
@@ -64,5 +64,5 @@ func prepareRun(r relabel.Run) (relabel.Run, error) {
 	if r.Name != strings.TrimSpace(r.Name) || strings.ContainsFunc(r.Name, unicode.IsControl) {
 		return r, relabel.Errorf(relabel.CodeInvalid, "has a control character, or space at its beginning or end").On("name")
 	}
-	return r, openhands.CheckPrompts(r.Prompts)
+	return r, scaffold.CheckPrompts(r)
 }

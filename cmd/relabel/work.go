@@ -13,7 +13,7 @@ import (
 	"relabel/envs"
 	"relabel/envs/docker"
 	"relabel/envs/fleet"
-	"relabel/envs/scaffold/openhands"
+	"relabel/envs/scaffold"
 	"relabel/envs/verify"
 	"relabel/labeller"
 	"relabel/mixer"
@@ -130,10 +130,10 @@ func (w *work) queue(labels *labeller.Labeller, rollouts int) (worker.Queue, err
 func (w *work) environment() mixer.Environment {
 	return mixer.Environment{
 		Start: func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
-			return openhands.Start(ctx, w.host, c)
+			return scaffold.Start(ctx, w.host, c)
 		},
 		Parse: func(c relabel.Claim, action relabel.Message) relabel.ParseOutcome {
-			return openhands.Parse(c.Run.Prompts.Tools, action)
+			return scaffold.Parse(c.Run, action)
 		},
 		Verify: func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error) {
 			return w.verifier.Verify(ctx, c.Task, c.TrajectoryID, c.Attempt, c.Run.Limits, patch)

@@ -1,6 +1,7 @@
 package openhands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,34 +40,55 @@ func (e *Episode) timeout() time.Duration {
 	return t
 }
 
-// bash runs a command in a fresh shell in the repository. A command that had to be ended is a failure
-// of the tool, a non-zero exit is not.
-func (e *Episode) bash(ctx context.Context, args arguments) (relabel.Observation, error) {
-	command := args.texts["command"]
+// Command is the result of a shell command.
+type Command struct {
+	Refused string      // why it was not run; "" if it was
+	Text    string      // its output as valid UTF-8, with the middle left out if it is long
+	Cut     string      // a line that says that it had to be ended, or was killed for memory; "" if not
+	Result  envs.Result // not set if it was refused
+}
+
+// RunCommand runs a command in a fresh shell in the repository, with nothing on its standard input.
+// Errors are CodeEnvironment, or CodeDisk if commands filled the disk.
+func (e *Episode) RunCommand(ctx context.Context, command string) (Command, error) {
 	switch {
 	case strings.Contains(command, "\x00"):
-		return refusal("The command holds a NUL character, which no command line can. Write it as \\0 inside printf, or use a file."), nil
+		return Command{Refused: "The command holds a NUL character, which no command line can. Write it as \\0 inside printf, or use a file."}, nil
 	case len(command) > maxCommand:
-		return refusal("The command is %d bytes long, and at most %d can be run. Put the text into a file with str_replace_editor create, in parts if need be.", len(command), maxCommand), nil
+		return Command{Refused: fmt.Sprintf("The command is %d bytes long, and at most %d can be run. Put the text into a file with str_replace_editor create, in parts if need be.", len(command), maxCommand)}, nil
 	}
 	result, err := e.sandbox.Run(ctx, envs.Command{
 		Args:  []string{"bash", "-c", command},
 		Quiet: e.quiet(), Timeout: e.timeout(), MaxOutput: maxShown,
 	})
 	if err != nil {
-		return relabel.Observation{}, broken("running a command", err)
+		return Command{}, broken("running a command", err)
 	}
-	o := relabel.Observation{ExitCode: new(result.Exit), Failed: result.Ended != envs.EndedExit}
-	o.Content = shown(result.Output, result.Tail, result.Dropped, maxShown)
+	text := shown(result.Output, result.Tail, result.Dropped, maxShown)
+	return Command{Text: text, Cut: e.cut(result), Result: result}, nil
+}
+
+// bash runs a command. A command that had to be ended is a failure of the tool, a non-zero exit is
+// not.
+func (e *Episode) bash(ctx context.Context, args arguments) (relabel.Observation, error) {
+	c, err := e.RunCommand(ctx, args.texts["command"])
+	switch {
+	case err != nil:
+		return relabel.Observation{}, err
+	case c.Refused != "":
+		return refusal("%s", c.Refused), nil
+	}
+	o := relabel.Observation{ExitCode: new(c.Result.Exit), Failed: c.Result.Ended != envs.EndedExit}
+	o.Content = c.Text
 	if o.Content != "" && !strings.HasSuffix(o.Content, "\n") {
 		o.Content += "\n"
 	}
-	o.Content += e.ending(result)
+	o.Content += cmp.Or(c.Cut, fmt.Sprintf("[exit code %d]", c.Result.Exit))
 	return o, nil
 }
 
-// ending is the line about a command's end.
-func (e *Episode) ending(r envs.Result) string {
+// cut is the line about a command that had to be ended or was killed for memory; "" if neither.
+func (e *Episode) cut(r envs.Result) string {
 	const advice = "Run what takes long in the background with its output in a file (command > /tmp/out.log 2>&1 &), and look at the file later."
 	switch r.Ended {
 	case envs.EndedQuiet:
@@ -77,7 +99,7 @@ func (e *Episode) ending(r envs.Result) string {
 	if r.Memory {
 		return fmt.Sprintf("[exit code %d: the kernel killed a process of the command, because memory was out]", r.Exit)
 	}
-	return fmt.Sprintf("[exit code %d]", r.Exit)
+	return ""
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%d seconds", int(d.Seconds())) }

@@ -144,6 +144,9 @@ func (e *Episode) Patch(ctx context.Context) (diff []byte, applies bool, err err
 	return patch.Diff, result.Exit == 0, nil
 }
 
+// Files is the sandbox, for scaffolds that access its files in their own way.
+func (e *Episode) Files() envs.Sandbox { return e.sandbox }
+
 // Sandbox names the engine and the container.
 func (e *Episode) Sandbox() (dockerHost, container string) { return e.host, e.sandbox.ID() }
 

@@ -66,6 +66,13 @@ func Parse(offered []relabel.Tool, action relabel.Message) relabel.ParseOutcome 
 	return (&Episode{offered: names(offered)}).Parse(action)
 }
 
+// Texts parses one call of any of the tools. It returns the parameters that are text, which the call
+// has if the outcome is relabel.ParsedOK.
+func Texts(c relabel.ToolCall) (map[string]string, relabel.ParseOutcome) {
+	u := (&Episode{}).understand(c)
+	return u.args.texts, u.outcome
+}
+
 func names(tools []relabel.Tool) map[string]bool {
 	set := map[string]bool{}
 	for _, t := range tools {

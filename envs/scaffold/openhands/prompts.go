@@ -70,20 +70,13 @@ func DefaultPrompts() relabel.Prompts {
 	}
 }
 
-// PromptsOf returns the default prompts of a scaffold by its name. CodeInvalid for an unknown one.
-func PromptsOf(scaffold string) (relabel.Prompts, error) {
-	if scaffold != Name {
-		return relabel.Prompts{}, relabel.Errorf(relabel.CodeInvalid, "the scaffold %q does not exist; available: %q", scaffold, Name).On("scaffold")
-	}
-	return DefaultPrompts(), nil
-}
-
 // CheckPrompts checks a run's own texts: the first message needs a problem statement, and the tools
 // must be the scaffold's, contain finish, and have parameters that are a JSON object. Errors are
 // CodeInvalid and name the field.
 func CheckPrompts(p relabel.Prompts) error {
 	probe := relabel.Task{ProblemStatement: "\x00problem\x00"}
-	if opening := p.Opening(probe); !strings.Contains(opening[1].Content, probe.ProblemStatement) {
+	opening := p.Opening(probe)
+	if first := opening[len(opening)-1]; !strings.Contains(first.Content, probe.ProblemStatement) {
 		return relabel.Errorf(relabel.CodeInvalid, "the first message has no {problem_statement}").On("prompts.first")
 	}
 	finish := false
