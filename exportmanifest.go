@@ -26,6 +26,7 @@ type Manifest struct {
 	Recipe             Recipe             `json:"recipe"`
 	Normalisation      *Normalisation     `json:"normalisation"`
 	Selection          ManifestSelection  `json:"selection"`
+	MaxLabels          int                `json:"max_labels"`       // how many were asked for; 0: all
 	States             int                `json:"states"`           // labelled states in it
 	Excluded           map[string]int     `json:"excluded"`         // labelled states by reason
 	SpecialText        int                `json:"special_text"`     // texts of special tokens in messages, encoded as plain text

@@ -40,6 +40,7 @@ const (
 	TooLong             Reason = "too_long"           // longer than max_length
 	Flagged             Reason = "flagged"            // by request: reviews gave it an excluded flag
 	EqualRewards        Reason = "equal_rewards"      // by request: groups with mixed rewards only
+	OverMaxLabels       Reason = "over_max_labels"    // by request: the export has max_labels labels without it
 	NoReward            Reason = "no_reward"          // by request: groups with mixed rewards only; this one has no verdict
 )
 

@@ -99,7 +99,7 @@ func (x *Exporter) cut(ctx context.Context, e relabel.Export) error {
 	if err := x.checkWritable(ctx, e); err != nil {
 		return refusedAtOnce(err)
 	}
-	return x.Store.CutExport(ctx, e.ID, x.partBytes)
+	return x.Store.CutExport(ctx, e.ID, x.partSize(e))
 }
 
 // checkWritable tests whether files can be written to the export's storage.

@@ -17,6 +17,7 @@ var includeHints = map[Reason]struct{ option, field string }{
 	EqualRewards:                    {"--no-mixed-rewards", `"mixed_rewards": false`},
 	NoReward:                        {"--no-mixed-rewards", `"mixed_rewards": false`},
 	EndedOtherwise:                  {"no --end-reason", `no "end_reasons"`},
+	OverMaxLabels:                   {"a larger --max-labels", `"max_labels"`},
 	LabelExecuted:                   {"--agreement any", `"agreement": "any"`},
 	LabelNotExecuted:                {"--agreement any", `"agreement": "any"`},
 	Flagged:                         {"no --exclude-flag", `no "exclude_flags"`},

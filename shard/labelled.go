@@ -28,9 +28,12 @@ type labelled struct {
 	excluded []excludedLine
 }
 
-// forget releases all texts: those of a whole part would need more memory than everything
-// else.
-func (l *labelled) forget() { l.Task, l.Turns, l.StudentPrompt = relabel.Task{}, nil, nil }
+// forget releases all texts but the task's name: those of a whole part would need more memory than
+// everything else.
+func (l *labelled) forget() {
+	l.Task = relabel.Task{InstanceID: l.Task.InstanceID}
+	l.Turns, l.StudentPrompt = nil, nil
+}
 
 // of reports whether tr, read again, is still the same trajectory.
 func (l *labelled) of(tr relabel.ExportTrajectory) bool {
@@ -57,6 +60,7 @@ type selector struct {
 	form    relabel.ExportForm
 	student *render.Student // nil without a token view
 	model   relabel.ModelCheck
+	surplus []int // turns of a trajectory whose labels there is no room for
 }
 
 // label selects a trajectory's exported labels and records why the others are excluded.
@@ -78,6 +82,9 @@ func (b *selector) label(tr relabel.ExportTrajectory) (*labelled, error) {
 		}
 		if reason == "" {
 			reason = excludeAgreement(b.sel.Agreement, turn)
+		}
+		if reason == "" && slices.Contains(b.surplus, turn.T) {
+			reason = OverMaxLabels
 		}
 		if reason != "" {
 			l.exclude(turn.T, reason, detail)

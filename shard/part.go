@@ -35,6 +35,9 @@ func (x *Exporter) buildPart(ctx context.Context, e relabel.Export, number int) 
 		}
 	}
 	all, err := x.labelAll(ctx, e, part, b)
+	if err == nil && e.Form.MaxLabels > 0 {
+		err = x.limit(ctx, e, part, b, all)
+	}
 	if err != nil {
 		return err
 	}

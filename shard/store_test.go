@@ -74,6 +74,10 @@ func (s *fixedStore) FindExportPart(_ context.Context, id relabel.ID, number int
 func (s *fixedStore) ExportTrajectories(ctx context.Context, _ relabel.ExportSelection, part relabel.ExportPart) iter.Seq2[relabel.ExportTrajectory, error] {
 	return func(yield func(relabel.ExportTrajectory, error) bool) {
 		for _, tr := range s.cut[part.Number] {
+			is := func(p relabel.PartTrajectory) bool { return p.ID == tr.Trajectory.ID }
+			if len(part.Trajectories) > 0 && !slices.ContainsFunc(part.Trajectories, is) {
+				continue
+			}
 			if !yield(tr, ctx.Err()) {
 				return
 			}

@@ -22,6 +22,7 @@ var excludedWords = map[string]string{
 	"verdict_outdated":          "the selection asked for verdicts of newer protections: grade the run again",
 	"not_resolved":              "the selection asked for resolved trajectories",
 	"ended_otherwise":           "the selection asked for other ends",
+	"over_max_labels":           "the export has its number of labels without it",
 	"label_executed":            "the selection asked for states whose label was not executed",
 	"label_not_executed":        "the selection asked for states whose label was executed",
 	"flagged":                   "a review’s flag excludes it",

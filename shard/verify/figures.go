@@ -68,6 +68,9 @@ func (c *check) checkTokenFields() {
 	if n := m.Normalisation; n != nil && *n != relabel.PerToken && *n != relabel.PerTransition {
 		c.complain("unknown normalisation %q", *n)
 	}
+	if m.MaxLabels > 0 && m.States != m.MaxLabels {
+		c.complain("max_labels is %d, but the export has %d labelled states", m.MaxLabels, m.States)
+	}
 	if len(m.Beta) != len(m.Iterations) {
 		c.complain("there are %d iterations and %d betas", len(m.Iterations), len(m.Beta))
 	}
