@@ -14,6 +14,7 @@ type Tokenizer struct {
 	stages    []stage
 	model     *model
 	decoder   decoder
+	definition
 }
 
 // Span is the part of a text from byte Start up to, but not including, byte End.
@@ -48,6 +49,7 @@ func Parse(data []byte) (_ *Tokenizer, err error) {
 	t.stages = t.model.takeByteStage(parsePreTokenizer(parts["pre_tokenizer"]))
 	t.added = parseAdded(parts["added_tokens"], t.model, t.normalize)
 	t.decoder = parseDecoder(parts["decoder"])
+	t.definition = define(t.model, parts)
 	return t, nil
 }
 
