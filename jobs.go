@@ -34,6 +34,12 @@ type RelabelJob struct{}
 // Kind names the job in the queue.
 func (RelabelJob) Kind() string { return "relabel" }
 
+// ScoreJob wakes a worker to claim a scoring.
+type ScoreJob struct{}
+
+// Kind names the job in the queue.
+func (ScoreJob) Kind() string { return "score" }
+
 // LabelBatchJob wakes a worker to send or poll a batch of labels.
 type LabelBatchJob struct{}
 

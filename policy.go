@@ -147,6 +147,7 @@ const (
 	PurposeAct   Purpose = "act"   // the action is executed (the teacher's is also the label)
 	PurposeLabel Purpose = "label" // the action is the label of a student's turn
 	PurposeProbe Purpose = "probe" // a test of the endpoint by doctor
+	PurposeScore Purpose = "score" // log-probabilities of a student's tokens
 )
 
 // Usage counts tokens as the server does.

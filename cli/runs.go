@@ -23,6 +23,7 @@ type RunCommand struct {
 	Cancel       runCancel       `cmd:"" help:"Cancel a run's iterations, or one iteration."`
 	Label        runLabel        `cmd:"" help:"Start labelling now (runs with deferred or batch labels)."`
 	Relabel      runRelabel      `cmd:"" help:"Label every state of done trajectories with another teacher."`
+	Score        runScore        `cmd:"" help:"Compute log-probabilities of the student's own tokens under a policy."`
 	Verify       runVerify       `cmd:"" help:"Grade stored submissions again with the verifier's current protections."`
 	Delete       runDelete       `cmd:"" help:"Show what a run contains; with --yes delete it permanently."`
 	Retry        runRetry        `cmd:"" help:"Retry an iteration's failed trajectories."`

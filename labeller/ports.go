@@ -7,9 +7,10 @@ import (
 
 	"relabel"
 	"relabel/chat"
+	"relabel/tokenizer"
 )
 
-// Store keeps relabelings and batches. A method with a fence fails with CodeLeaseLost, and changes nothing,
+// Store keeps relabelings, scorings and batches. A method with a fence fails with CodeLeaseLost, and changes nothing,
 // if another worker claimed the work or it was cancelled. Methods are safe for concurrent use.
 type Store interface {
 	// ClaimRelabeling claims the next relabeling for owner. CodeNotFound if there is none.
@@ -23,6 +24,16 @@ type Store interface {
 	// FailRelabeling stores a reason that is safe to show.
 	FailRelabeling(ctx context.Context, f relabel.RelabelFence, reason string) error
 	ReleaseRelabeling(ctx context.Context, f relabel.RelabelFence) error
+
+	// ClaimScoring, RenewScoring, FinishScoring, FailScoring and ReleaseScoring are to scorings what those
+	// above are to relabelings.
+	ClaimScoring(ctx context.Context, owner string, lease time.Duration) (relabel.ScoreClaim, error)
+	RenewScoring(ctx context.Context, f relabel.ScoreFence, lease time.Duration) (paused bool, err error)
+	// SettleScores stores scores, received or missing. The same ones again are not an error.
+	SettleScores(ctx context.Context, f relabel.ScoreFence, scores []relabel.Score) error
+	FinishScoring(ctx context.Context, f relabel.ScoreFence) error
+	FailScoring(ctx context.Context, f relabel.ScoreFence, reason string) error
+	ReleaseScoring(ctx context.Context, f relabel.ScoreFence) error
 
 	// ClaimBatch claims a batch that is due for owner. CodeNotFound if none is.
 	ClaimBatch(ctx context.Context, owner string, lease time.Duration) (relabel.BatchClaim, error)
@@ -48,10 +59,12 @@ type Store interface {
 	ListTurns(ctx context.Context, trajectory relabel.ID, from, limit int) ([]relabel.Turn, error)
 }
 
-// Policy answers at a state. It retries, records its calls, and is safe for concurrent use.
+// Policy answers at a state, or scores tokens. It retries, records its calls, and is safe for concurrent use.
 // CodeUnavailable means that the call could not be recorded.
 type Policy interface {
 	Complete(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error)
+	// Score returns a score for each span of the request.
+	Score(ctx context.Context, req relabel.ScoreRequest) ([]relabel.Score, error)
 }
 
 // Batches is a policy's batch endpoint. Its methods do not retry. CodeEndpoint is a clear refusal, for
@@ -81,6 +94,8 @@ type World struct {
 	Down func(p relabel.Policy) (why string, changed <-chan struct{})
 	// Count counts the tokens of prompts near their limit. Nil: all are estimated.
 	Count chat.CountPrompt
+	// Tokenizer opens a policy's tokenizer. CodeInvalid if the policy has none that is registered.
+	Tokenizer func(ctx context.Context, p relabel.Policy) (*tokenizer.Tokenizer, error)
 	// Parse parses an action in the run's scaffold.
 	Parse func(run relabel.Run, action relabel.Message) relabel.ParseOutcome
 	// Seed returns the seed for the call of a role at turn t.

@@ -2,7 +2,6 @@ package labeller
 
 import (
 	"context"
-	"errors"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -134,28 +133,10 @@ func (l *Labeller) answer(ctx context.Context, c relabel.RelabelClaim, policy Po
 
 // concludeRelabel finishes, fails or releases the relabeling after relabel's error.
 func (l *Labeller) concludeRelabel(ctx context.Context, c relabel.RelabelClaim, err error) error {
-	log := l.Log.With().Stringer("relabeling", c.RelabelingID).Stringer("trajectory", c.Trajectory.ID).Str("policy", c.Policy.Name).Logger()
-	var hopeless *uncallable
-	switch {
-	case lease.Lost(err):
-		log.Warn().Msg("lease lost (cancelled or taken over): stopping the relabeling")
-		return relabel.Errorf(relabel.CodeLeaseLost, "the relabeling was cancelled, or another worker has it")
-	case err == nil:
-		err = write(ctx, func(ctx context.Context) error { return l.Store.FinishRelabeling(ctx, c.RelabelFence) })
-		if err == nil {
-			log.Info().Int("asked", len(c.Pending)).Msg("relabelled")
-		}
-		return err
-	case errors.As(err, &hopeless) && ctx.Err() == nil:
-		log.Warn().Err(hopeless.cause).Msg("the policy cannot be called")
-		return write(ctx, func(ctx context.Context) error {
-			return l.Store.FailRelabeling(ctx, c.RelabelFence, hopeless.Error())
-		})
-	}
-	why := err
-	if ctx.Err() != nil || errors.Is(err, ErrReleased) {
-		why = ErrReleased
-	}
-	err = write(ctx, func(ctx context.Context) error { return l.Store.ReleaseRelabeling(ctx, c.RelabelFence) })
-	return errors.Join(why, err)
+	log := l.Log.With().Stringer("relabeling", c.RelabelingID).Stringer("trajectory", c.Trajectory.ID).
+		Str("policy", c.Policy.Name).Int("asked", len(c.Pending)).Logger()
+	return conclude(ctx, err, ending{name: "relabeling", log: log,
+		finish:  func(ctx context.Context) error { return l.Store.FinishRelabeling(ctx, c.RelabelFence) },
+		fail:    func(ctx context.Context, why string) error { return l.Store.FailRelabeling(ctx, c.RelabelFence, why) },
+		release: func(ctx context.Context) error { return l.Store.ReleaseRelabeling(ctx, c.RelabelFence) }})
 }

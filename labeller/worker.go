@@ -13,11 +13,14 @@ import (
 // retryDelay is how long a wake-up waits while the store is unavailable.
 const retryDelay = 5 * time.Second
 
-// AddWorkers registers the queue's workers for relabelings and batches. A job is a wake-up: it claims one
-// relabeling or batch that is due. The queue must set no time limit for jobs.
+// AddWorkers registers the queue's workers for relabelings, scorings and batches. A job is a wake-up: it
+// claims one of them that is due. The queue must set no time limit for jobs.
 func AddWorkers(to *river.Workers, l *Labeller) {
 	river.AddWorker(to, river.WorkFunc(func(ctx context.Context, _ *river.Job[relabel.RelabelJob]) error {
 		return l.wokenUp(l.Relabel(ctx))
+	}))
+	river.AddWorker(to, river.WorkFunc(func(ctx context.Context, _ *river.Job[relabel.ScoreJob]) error {
+		return l.wokenUp(l.Score(ctx))
 	}))
 	river.AddWorker(to, river.WorkFunc(func(ctx context.Context, _ *river.Job[relabel.LabelBatchJob]) error {
 		return l.wokenUp(l.Batch(ctx))

@@ -10,7 +10,8 @@ import (
 // completionCall is the state that all tries of a call share.
 type completionCall struct {
 	req      relabel.ChatRequest
-	bytes    int // of the request, roughly
+	score    *relabel.ScoreRequest // what is asked instead of req's state; nil: an action
+	bytes    int                   // of the request, roughly
 	secret   string
 	replicas []*lane // in the order that its trajectory prefers
 	arrived  uint64
@@ -30,6 +31,7 @@ type attempt struct {
 	took   time.Duration
 	held   bool // the endpoint was down while it waited
 	done   relabel.Completion
+	scores []relabel.Score // of a ScoreRequest, by span
 	status int
 	fail   *failure // why the try failed
 	left   bool     // the caller left before the answer
@@ -58,7 +60,11 @@ func (c *Client) attempt(ctx context.Context, q completionCall, l *lane, placed 
 		defer q.req.Clock.Stop()
 	}
 	a.begun = time.Now()
-	a.done, a.status, a.fail = c.try(ctx, l.at.base, q.req, q.secret)
+	if q.score != nil {
+		a.scores, a.done, a.status, a.fail = c.tryScore(ctx, l.at.base, *q.score, q.secret)
+	} else {
+		a.done, a.status, a.fail = c.try(ctx, l.at.base, q.req, q.secret)
+	}
 	a.took = time.Since(a.begun)
 	t := tried{outcome: answered, usage: a.done.Usage}
 	if a.fail != nil {

@@ -118,7 +118,8 @@ func withoutRedirects(o Options, connections int) *http.Client {
 // the call could not be recorded.
 func (c *Client) Complete(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {
 	call := c.newCall(req)
-	done, err := c.ask(ctx, req, &call)
+	a, err := c.ask(ctx, completionCall{req: req, bytes: roughSize(req.Messages, req.Tools)}, &call)
+	done := a.done
 	call.Millis = time.Since(call.StartedAt).Milliseconds()
 	if err != nil {
 		call.Error = err.Error()
@@ -173,24 +174,24 @@ func (c *Client) keep(ctx context.Context, call relabel.Call) error {
 	return relabel.Errorf(relabel.CodeUnavailable, "the call to %s could not be recorded", c.policy.Name).Because(err)
 }
 
-// ask tries until an answer arrives, retrying is useless, or the limits are reached. It adds the
-// attempts to call.
-func (c *Client) ask(ctx context.Context, req relabel.ChatRequest, call *relabel.Call) (relabel.Completion, error) {
+// ask tries q, which has the request and its size, until an answer arrives, retrying is useless, or the
+// limits are reached. It adds the attempts to call, and returns the one that was answered.
+func (c *Client) ask(ctx context.Context, q completionCall, call *relabel.Call) (attempt, error) {
 	secret, err := c.secrets.of(c.policy)
 	if err != nil {
-		return relabel.Completion{}, err
+		return attempt{}, err
 	}
-	if req.Clock != nil {
-		req.Clock.Stop()
+	if q.req.Clock != nil {
+		q.req.Clock.Stop()
 	}
-	q := completionCall{req: req, bytes: roughSize(req.Messages, req.Tools), secret: secret,
-		replicas: affinity(c.replicas, req.TrajectoryID), arrived: c.endpoints.arrivals.Add(1), lost: map[string]int{}}
+	q.secret, q.replicas = secret, affinity(c.replicas, q.req.TrajectoryID)
+	q.arrived, q.lost = c.endpoints.arrivals.Add(1), map[string]int{}
 	for {
 		a, loser := c.hedge(ctx, q)
 		if loser != nil {
 			call.Hedged = true
-			if err := c.keepLoser(ctx, req, *loser); err != nil {
-				return relabel.Completion{}, err
+			if err := c.keepLoser(ctx, q.req, *loser); err != nil {
+				return attempt{}, err
 			}
 		}
 		c.write(call, a)
@@ -199,20 +200,20 @@ func (c *Client) ask(ctx context.Context, req relabel.ChatRequest, call *relabel
 		case errors.Is(a.err, errElsewhere):
 			continue
 		case errors.Is(a.err, errDown):
-			return relabel.Completion{}, c.failed("the endpoint was down for longer than the policy's patience of %d s", c.policy.Limits.PatienceSeconds).Because(a.err)
+			return attempt{}, c.failed("the endpoint was down for longer than the policy's patience of %d s", c.policy.Limits.PatienceSeconds).Because(a.err)
 		case a.answered():
-			return a.done, nil
+			return a, nil
 		case a.err != nil || ctx.Err() != nil:
-			return relabel.Completion{}, c.cancelled(cmp.Or(a.err, ctx.Err()))
+			return attempt{}, c.cancelled(cmp.Or(a.err, ctx.Err()))
 		case !q.settle(a, c.patience(), c.policy.Limits.Retries):
-			return relabel.Completion{}, a.fail.err
+			return attempt{}, a.fail.err
 		case a.down:
 			continue // the breaker decides when the next try may start
 		case a.quiet && choose(q.replicas).at.wait() == 0:
 			continue // to a replica that has not asked for a pause
 		}
 		if err := pause(ctx, call.Tries); err != nil {
-			return relabel.Completion{}, c.cancelled(err)
+			return attempt{}, c.cancelled(err)
 		}
 	}
 }

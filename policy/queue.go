@@ -33,9 +33,12 @@ type waiter struct {
 	verdict chan error
 }
 
-// class is the waiter's class: calls whose action is executed, then raised labels, then other labels.
+// class is the waiter's class: calls whose action is executed, then raised labels, then other labels and
+// scores.
 func (w *waiter) class() int {
 	switch {
+	case w.purpose == relabel.PurposeScore:
+		return 2
 	case w.purpose != relabel.PurposeLabel:
 		return 0
 	case w.urgency.Raised():

@@ -18,24 +18,33 @@ import (
 func (c *Client) try(ctx context.Context, base string, ask relabel.ChatRequest, secret string) (relabel.Completion, int, *failure) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.policy.Limits.TimeoutSeconds)*time.Second)
 	defer cancel()
-	write := func() *sending { return &sending{rest: appendRequest(nil, c.policy, ask)} }
-	body := write()
-	length := int64(len(body.rest))
-	req, err := newRequest(ctx, http.MethodPost, base+"/chat/completions", body, secret)
-	if err != nil {
-		return relabel.Completion{}, 0, &failure{err: c.failed("its address cannot be used in a request").Because(err), outcome: useless}
-	}
-	req.ContentLength = length
-	req.GetBody = func() (io.ReadCloser, error) { return write(), nil } // if a reused connection was closed
 	sent := time.Now()
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return relabel.Completion{}, 0, c.noAnswer(err, secret)
+	resp, fail := c.post(ctx, base+"/chat/completions", func() []byte { return appendRequest(nil, c.policy, ask) }, secret)
+	if fail != nil {
+		return relabel.Completion{}, 0, fail
 	}
 	defer resp.Body.Close()
 	done, fail := c.read(resp, secret)
 	done.Took = time.Since(sent)
 	return done, resp.StatusCode, fail
+}
+
+// post sends a body, which encode may have to encode again.
+func (c *Client) post(ctx context.Context, address string, encode func() []byte, secret string) (*http.Response, *failure) {
+	write := func() *sending { return &sending{rest: encode()} }
+	body := write()
+	length := int64(len(body.rest))
+	req, err := newRequest(ctx, http.MethodPost, address, body, secret)
+	if err != nil {
+		return nil, &failure{err: c.failed("its address cannot be used in a request").Because(err), outcome: useless}
+	}
+	req.ContentLength = length
+	req.GetBody = func() (io.ReadCloser, error) { return write(), nil } // if a reused connection was closed
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.noAnswer(err, secret)
+	}
+	return resp, nil
 }
 
 // newRequest makes a request with JSON to an endpoint, with its key.

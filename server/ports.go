@@ -24,6 +24,7 @@ type Store interface {
 	relabel.TrajectoryStore
 	relabel.RegradingStore
 	relabel.RelabelingStore
+	relabel.ScoringStore
 	relabel.ReviewStore
 	relabel.ExportStore
 	relabel.IdempotencyStore

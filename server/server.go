@@ -75,6 +75,9 @@ type Tokenizers interface {
 	// Accepts refuses, with CodeInvalid naming the field, a tokenizer or a template's file
 	// that is named by a path and cannot be opened here. A name with a hash is accepted.
 	Accepts(ctx context.Context, ref relabel.TokenizerRef, templateFile string) error
+	// Vocabulary returns the vocabulary hash of a policy's tokenizer. CodeInvalid on policy if
+	// the policy has no registered one.
+	Vocabulary(ctx context.Context, p relabel.Policy) (hash string, err error)
 }
 
 // site is the interface with its dependencies.
@@ -114,6 +117,7 @@ func New(config Config) http.Handler {
 	s.addTrajectories()
 	s.addTurns()
 	s.addRelabelings()
+	s.addScorings()
 	s.addRegradings()
 	s.addReviews()
 	s.addOutcomes()

@@ -95,7 +95,7 @@ func (s *Store) take(ctx context.Context, f relabel.Fence, st step, also func(tx
 	})
 }
 
-// jobFenced is the condition of every write of a relabeling, regrading or label batch, like
+// jobFenced is the condition of every write of a relabeling, scoring, regrading or label batch, like
 // fenced for a trajectory. The three parts of the fence are $1, $2 and $3.
 const jobFenced = " id = $1 AND claim = $2 AND owner = $3 AND lease_until > clock_timestamp() "
 
@@ -109,6 +109,10 @@ type jobFence struct {
 
 func ofRelabeling(f relabel.RelabelFence) jobFence {
 	return jobFence{"relabelings", "relabeling", f.RelabelingID, f.Claim, f.Owner}
+}
+
+func ofScoring(f relabel.ScoreFence) jobFence {
+	return jobFence{"scorings", "scoring", f.ScoringID, f.Claim, f.Owner}
 }
 
 func ofRegrading(f relabel.RegradeFence) jobFence {

@@ -173,7 +173,7 @@ func (s *Store) reviveExports(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// QueueLabel is the queue of relabelings and of batches of labels.
+// QueueLabel is the queue of relabelings, scorings and batches of labels.
 const QueueLabel = "label"
 
 // mostWakeups bounds the waiting wake-ups of a kind: far more than workers can take at once.
@@ -190,10 +190,12 @@ var dueSelect = `SELECT
 	(SELECT count(*)` + relabelingsDue("''") + `)
 		- (SELECT count(*) FROM river_job WHERE kind = $1 AND state IN ('available', 'pending', 'retryable', 'scheduled')),
 	(SELECT count(*) FROM label_batches ba WHERE` + batchDue + `)
-		- (SELECT count(*) FROM river_job WHERE kind = $2 AND state IN ('available', 'pending', 'retryable', 'scheduled'))`
+		- (SELECT count(*) FROM river_job WHERE kind = $2 AND state IN ('available', 'pending', 'retryable', 'scheduled')),
+	(SELECT count(*)` + scoringsDue("''") + `)
+		- (SELECT count(*) FROM river_job WHERE kind = $3 AND state IN ('available', 'pending', 'retryable', 'scheduled'))`
 
-// WakeLabellers adds wake-ups up to the number of claimable relabelings and due batches: some
-// became due since, others were lost with their workers. It is safe to call at any time, in any
+// WakeLabellers adds wake-ups up to the number of claimable relabelings and scorings and of due
+// batches: some became due since, others were lost with their workers. It is safe to call at any time, in any
 // number of processes.
 func (s *Store) WakeLabellers(ctx context.Context) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
@@ -201,12 +203,16 @@ func (s *Store) WakeLabellers(ctx context.Context) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' labellers', 0))"); err != nil {
 			return err
 		}
-		var relabelings, batches int
-		err := tx.QueryRow(ctx, dueSelect, relabel.RelabelJob{}.Kind(), relabel.LabelBatchJob{}.Kind()).Scan(&relabelings, &batches)
+		var relabelings, batches, scorings int
+		err := tx.QueryRow(ctx, dueSelect, relabel.RelabelJob{}.Kind(), relabel.LabelBatchJob{}.Kind(), relabel.ScoreJob{}.Kind()).
+			Scan(&relabelings, &batches, &scorings)
 		if err != nil {
 			return err
 		}
 		if err := s.wakeLabellers(ctx, tx, relabel.RelabelJob{}, relabelings); err != nil {
+			return err
+		}
+		if err := s.wakeLabellers(ctx, tx, relabel.ScoreJob{}, scorings); err != nil {
 			return err
 		}
 		return s.wakeLabellers(ctx, tx, relabel.LabelBatchJob{}, batches)

@@ -13,6 +13,7 @@ import (
 // Client calls the endpoints of a policy.
 type Client interface {
 	Complete(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error)
+	Score(ctx context.Context, req relabel.ScoreRequest) ([]relabel.Score, error)
 	// Down returns why no endpoint is available, "" if one is. changed is closed when that
 	// may have changed.
 	Down() (why string, changed <-chan struct{})

@@ -79,6 +79,26 @@ func (c *Client) VerifyProgress(ctx context.Context, id relabel.ID, filter url.V
 	return get[relabel.RegradeProgress](ctx, c, under(at("runs", id.String(), "verify"), filter))
 }
 
+// ScoreRun has a policy score the student's tokens of a run.
+func (c *Client) ScoreRun(ctx context.Context, id relabel.ID, in api.NewScoring) (api.ScoreProgresses, error) {
+	return post[api.ScoreProgresses](ctx, c, at("runs", id.String(), "scores"), in)
+}
+
+// ScoreProgress sums a run's scorings by iteration and policy. filter takes iteration.
+func (c *Client) ScoreProgress(ctx context.Context, id relabel.ID, filter url.Values) (api.ScoreProgresses, error) {
+	return get[api.ScoreProgresses](ctx, c, under(at("runs", id.String(), "scores"), filter))
+}
+
+// EstimateScores says what scores of a run would cost. filter takes policy, iteration and top_k.
+func (c *Client) EstimateScores(ctx context.Context, id relabel.ID, filter url.Values) (relabel.ScoreEstimate, error) {
+	return get[relabel.ScoreEstimate](ctx, c, under(at("runs", id.String(), "scores", "estimate"), filter))
+}
+
+// CancelScores cancels a run's scorings.
+func (c *Client) CancelScores(ctx context.Context, id relabel.ID, in api.CancelScorings) (api.CancelledScorings, error) {
+	return post[api.CancelledScorings](ctx, c, at("runs", id.String(), "scores", "cancel"), in)
+}
+
 // CancelVerify cancels grading a run again.
 func (c *Client) CancelVerify(ctx context.Context, id relabel.ID, in api.CancelRegrade) (api.CancelledRegradings, error) {
 	return post[api.CancelledRegradings](ctx, c, at("runs", id.String(), "verify", "cancel"), in)

@@ -52,9 +52,10 @@ func (p *policies) count(ctx context.Context, def relabel.Policy, state []relabe
 // newLabeller returns what requests labels outside of rollouts.
 func (w *work) newLabeller() *labeller.Labeller {
 	return labeller.New(labeller.Config{Store: w.db.Store, Owner: w.me.Name, Lease: w.flags.Lease, Log: w.log, World: labeller.World{
-		Policy: func(p relabel.Policy) (labeller.Policy, error) { return w.policies.Open(p) },
-		Down:   w.policies.Down,
-		Count:  w.policies.count,
+		Policy:    func(p relabel.Policy) (labeller.Policy, error) { return w.policies.Open(p) },
+		Down:      w.policies.Down,
+		Count:     w.policies.count,
+		Tokenizer: w.tokenizers.OfPolicy,
 		Batches: func(p relabel.Policy) (labeller.Batches, error) {
 			return policy.OpenBatches(p, w.policies.options)
 		},

@@ -26,7 +26,7 @@ import (
 
 // What a process does at once of the work beside rollouts.
 const (
-	labelsAtOnce   = 4 // relabelings and batches; their policies limit the calls
+	labelsAtOnce   = 4 // relabelings, scorings and batches; their policies limit the calls
 	regradesAtOnce = 2 // submissions, each in a container
 	webhooksAtOnce = 4 // deliveries
 )

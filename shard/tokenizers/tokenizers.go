@@ -151,6 +151,29 @@ func (o *Opener) template(path string) (string, error) {
 	return text, onField(err, "template")
 }
 
+// OfPolicy opens the registered tokenizer of a policy's model. CodeInvalid on policy if it has none.
+func (o *Opener) OfPolicy(ctx context.Context, p relabel.Policy) (*tokenizer.Tokenizer, error) {
+	if p.TokenizerHash == "" {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "the policy %s@%d names no registered tokenizer; register its model's with `relabel tokenizer add` "+
+			"and add a version of the policy with --tokenizer", p.Name, p.Version).On("policy")
+	}
+	t, err := o.Open(ctx, p.TokenizerRef())
+	if err != nil {
+		return nil, onField(err, "policy")
+	}
+	return t.Tokenizer, nil
+}
+
+// Vocabulary is the vocabulary hash of a policy's tokenizer; see tokenizer.Tokenizer.VocabularyHash. Its
+// errors are those of OfPolicy.
+func (o *Opener) Vocabulary(ctx context.Context, p relabel.Policy) (hash string, err error) {
+	t, err := o.OfPolicy(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	return t.VocabularyHash(), nil
+}
+
 // OfSHA256 returns the tokenizer whose tokenizer.json has the hash, if ref still refers to
 // it; otherwise nil. It decodes the IDs of an export.
 func (o *Opener) OfSHA256(ctx context.Context, ref relabel.TokenizerRef, sha256 string) *tokenizer.Tokenizer {
