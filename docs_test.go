@@ -22,7 +22,7 @@ var (
 // documents returns the paths of all documents.
 func documents(t *testing.T) []string {
 	t.Helper()
-	all := []string{"README.md", "CHANGELOG.md", "examples/train/README.md", "policy/README.md", "envs/verify/forgeries/README.md"}
+	all := []string{"README.md", "CHANGELOG.md", "examples/train/README.md", "examples/train/learn/README.md", "policy/README.md", "envs/verify/forgeries/README.md"}
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil || len(pages) < 15 {
 		t.Fatalf("%d pages in docs: %v", len(pages), err)

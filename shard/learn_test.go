@@ -52,6 +52,7 @@ type training struct {
 
 // learned is what check_learn.py measures.
 type learned struct {
+	Made                   bool // the tokenizer is what make_tokenizer.py writes
 	Gradient, Cached, Loss float64
 	States                 int
 	BatchStates            int `json:"batch_states"`
@@ -107,6 +108,9 @@ func TestTheSmallStudentLearnsFromTreesAndIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := checkLearn(t, export(t, s, x))
+	if !l.Made {
+		t.Error("the tokenizer is not what make_tokenizer.py writes")
+	}
 	if l.Gradient > 1e-9 || l.States != states {
 		t.Errorf("the gradient of trees is %g from that of their %d states alone; there are %d", l.Gradient, l.States, states)
 	}

@@ -23,6 +23,7 @@ sys.path.insert(0, programs)
 import torch
 
 import checkpoint
+import make_tokenizer
 import train
 import trees
 from chat import Chat
@@ -169,6 +170,8 @@ def served(folder):
 
 def main():
     torch.manual_seed(0)
+    with open(os.path.join(checkpoint.TOKENIZER, "tokenizer.json"), encoding="utf-8") as f:
+        made = json.load(f) == make_tokenizer.tokenizer()
     data, about = trees.read(export, checkpoint.tokenizer_sha256())
     model, _, _ = checkpoint.start(None)
     for parameter in model.parameters():
@@ -181,7 +184,7 @@ def main():
         again = trained(os.path.join(folder, "again"), "--updates", "30")
         later = trained(os.path.join(folder, "later"), "--updates", "4", "--peak", "2e-3", "--init", os.path.join(folder, "first"))
         server = served(os.path.join(folder, "later"))
-    print(json.dumps({"about": about, "gradient": difference, "states": states, "batch_states": sum(tree.states for tree in drawn),
+    print(json.dumps({"about": about, "made": made, "gradient": difference, "states": states, "batch_states": sum(tree.states for tree in drawn),
                       "cached": max(cached(model, tree) for tree in data), "loss": train.loss_of(checkpoint.start(None)[0], trees.collate(data)).item(),
                       "first": first, "again": again, "later": later, "server": server}))
 

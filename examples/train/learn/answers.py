@@ -7,7 +7,7 @@ from generate import MOST_NEW, Request, Sampling
 
 # Settings that are accepted with these values only, which change nothing.
 NEUTRAL = {"n": [1], "stream": [False], "stop": [[], ""], "tools": [[]], "repetition_penalty": [1], "presence_penalty": [0], "frequency_penalty": [0],
-           "length_penalty": [1], "ignore_eos": [False], "echo": [False], "use_beam_search": [False], "logit_bias": [{}]}
+           "length_penalty": [1], "ignore_eos": [False], "add_special_tokens": [False], "echo": [False], "use_beam_search": [False], "logit_bias": [{}]}
 
 READ = {"model", "messages", "prompt", "temperature", "top_p", "top_k", "min_p", "max_tokens", "max_completion_tokens", "seed", "logprobs", "top_logprobs",
         "return_token_ids", "prompt_logprobs", "chat_template_kwargs", "user"}
@@ -38,7 +38,7 @@ def asked(body, chat, context, is_chat):
         raise Refused("the request isn't an object")
     for name, value in body.items():
         if name not in READ and (name not in NEUTRAL or value is not None and value not in NEUTRAL[name]):
-            raise Refused(f"{name} can't be respected: leave it out" if name not in NEUTRAL else f"{name} must be {NEUTRAL[name][0]}")
+            raise Refused(f"{name} can't be respected: leave it out" + (f", or give {NEUTRAL[name][0]}" if name in NEUTRAL else ""))
     prompt = chat.prompt(messages_of(body), **body.get("chat_template_kwargs") or {}) if is_chat else prompt_of(body, chat)
     if len(prompt) >= context:
         raise Refused(f"This model's maximum context length is {context} tokens. However, your request has {len(prompt)} input tokens.")

@@ -3,6 +3,8 @@ import dataclasses
 import hashlib
 import json
 import os
+import shutil
+import sys
 
 import torch
 
@@ -57,7 +59,7 @@ def load(folder):
 
 
 def save(folder, model, optimizer, metadata):
-    """Writes a checkpoint and returns its metadata. The folder gets its name when it is complete."""
+    """Writes a checkpoint, which replaces an earlier one, and returns its metadata. The folder gets its name when it is complete."""
     metadata = {"sha256": content_sha256(model), "tokenizer_sha256": tokenizer_sha256(), "parameters": sum(p.numel() for p in model.parameters()), **metadata}
     partial = folder.rstrip("/") + ".partial"
     os.makedirs(partial, exist_ok=True)
@@ -65,5 +67,8 @@ def save(folder, model, optimizer, metadata):
                 "optimizer": optimizer.state_dict()}, os.path.join(partial, "model.pt"))
     with open(os.path.join(partial, "metadata.json"), "w", encoding="utf-8") as f:
         f.write(json.dumps(metadata, indent=1) + "\n")
+    if os.path.isdir(folder):
+        print(f"{folder} is replaced", file=sys.stderr)
+        shutil.rmtree(folder)
     os.rename(partial, folder)
     return metadata

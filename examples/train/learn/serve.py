@@ -34,11 +34,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
                                                    for name in self.server.engines]})
 
     def do_POST(self):
-        length = int(self.headers.get("Content-Length", -1))
-        if not 0 <= length <= MOST_BODY:
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > MOST_BODY:
             self.close_connection = True
             return self.send(413, refusal(413, f"a request needs a Content-Length of at most {MOST_BODY}"))
-        text = self.rfile.read(length)
+        text = self.rfile.read(int(length))
         try:
             self.send(200, self.answer(json.loads(text)))
         except Refused as e:
