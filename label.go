@@ -92,6 +92,7 @@ type BatchItem struct {
 	Attempt      int
 	T            int
 	Size         *PromptSize // of the prompt in its line; nil: no line was written
+	Sampling     *Sampling   // of its line; nil: no line was written, or by an earlier version
 }
 
 // BatchFence guards every write to a batch; see Fence.

@@ -80,20 +80,6 @@ const (
 	ToolsText   ToolFormat = "text"   // described in the prompt, parsed from the answer's text
 )
 
-// Sampling is how a policy samples in collect and sample iterations. Evaluations always decode greedily
-// (paper F.1).
-type Sampling struct {
-	Temperature float64 `json:"temperature" doc:"Sampling temperature."`
-	TopP        float64 `json:"top_p" doc:"Nucleus sampling: share of the probability mass to sample from."`
-	MaxTokens   int     `json:"max_tokens" doc:"Maximum tokens per answer; 0 leaves it to the server."`
-}
-
-// PaperSampling is the paper's sampling of rollouts (F.1).
-var PaperSampling = Sampling{Temperature: 0.7, TopP: 0.9}
-
-// Greedy returns the sampling of an evaluation (paper F.1).
-func (s Sampling) Greedy() Sampling { return Sampling{Temperature: 0, TopP: 1, MaxTokens: s.MaxTokens} }
-
 // PolicyLimits bounds one policy's use. Each limit holds in one worker process, for all
 // versions of the policy's name together at each of its addresses.
 type PolicyLimits struct {
@@ -210,6 +196,7 @@ type Call struct {
 	Hedged       bool        `json:"hedged,omitempty" doc:"Whether two replicas were called at once; each call has its own record."`
 	Error        string      `json:"error,omitempty" doc:"What went wrong."`
 	Size         *PromptSize `json:"prompt_size,omitempty" doc:"The prompt's size as known before it was sent; absent if it was not measured."`
+	Sampling     *Sampling   `json:"sampling,omitempty" doc:"The sampling settings that were sent; absent for calls of earlier versions."`
 	Clamped      []string    `json:"clamped,omitempty" doc:"Fields of the answer that exceeded their bounds and were truncated or dropped: usage, logprobs, token_ids, prompt_token_ids, finish_reason, refusal, model, system_fingerprint, numbers (NaN or Infinity)."`
 	ErrorBody    []byte      `json:"-"` // the last error body, truncated, without secrets
 }

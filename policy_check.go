@@ -24,7 +24,7 @@ var ToolFormats = []ToolFormat{ToolsNative, ToolsText}
 // neither the bounds of numbers and lists (api.CheckPolicy does) nor ids, versions and times,
 // which the store sets.
 func (p Policy) Validate() error {
-	for _, check := range []func(Policy) *Error{checkNames, checkBaseURLs, checkOptions} {
+	for _, check := range []func(Policy) *Error{checkNames, checkBaseURLs, checkOptions, checkSampling} {
 		if err := check(p); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"encoding/json"
 
 	"relabel"
 )
@@ -32,9 +33,17 @@ func CheckPolicy(p relabel.Policy) error {
 
 // NewSampling is how a new policy samples.
 type NewSampling struct {
-	Temperature *float64 `json:"temperature,omitempty" minimum:"0" maximum:"2" doc:"Sampling temperature. Default 0.7 (paper F.1)."`
-	TopP        *float64 `json:"top_p,omitempty" exclusiveMinimum:"0" maximum:"1" doc:"Nucleus sampling: share of the probability mass to sample from. Default 0.9 (paper F.1)."`
-	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"Maximum tokens per answer; 0 leaves it to the server."`
+	Temperature        *float64                   `json:"temperature,omitempty" minimum:"0" maximum:"2" doc:"Sampling temperature. Default 0.7 (paper F.1)."`
+	TopP               *float64                   `json:"top_p,omitempty" exclusiveMinimum:"0" maximum:"1" doc:"Nucleus sampling: share of the probability mass to sample from. Default 0.9 (paper F.1)."`
+	MaxTokens          int                        `json:"max_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"Maximum tokens per answer; 0 leaves it to the server."`
+	TopK               *int                       `json:"top_k,omitempty" minimum:"-1" maximum:"1000000" doc:"Number of the most probable tokens to sample from; -1: all. Default -1 for kinds of servers that accept it; the others decide."`
+	MinP               *float64                   `json:"min_p,omitempty" minimum:"0" maximum:"1" doc:"Smallest probability of a token, as a share of that of the most probable one. Default 0 for kinds of servers that accept it; the others decide."`
+	RepetitionPenalty  *float64                   `json:"repetition_penalty,omitempty" exclusiveMinimum:"0" maximum:"2" doc:"Factor against tokens that occur in prompt or answer. Default 1 (none) for kinds of servers that accept it; the others decide."`
+	PresencePenalty    *float64                   `json:"presence_penalty,omitempty" minimum:"-2" maximum:"2" doc:"Penalty of tokens that occur in the answer. Default 0 for kinds of servers that accept top_k; the others decide."`
+	FrequencyPenalty   *float64                   `json:"frequency_penalty,omitempty" minimum:"-2" maximum:"2" doc:"Penalty of tokens for each occurrence in the answer. Default 0 for kinds of servers that accept top_k; the others decide."`
+	Stop               []string                   `json:"stop,omitempty" maxItems:"16" sep:"none" placeholder:"TEXT" help:"Text that ends an answer; may be repeated." doc:"Texts that end an answer, each of at most 200 characters."`
+	ChatTemplateKwargs map[string]json.RawMessage `json:"chat_template_kwargs,omitempty" type:"json" placeholder:"JSON" doc:"Variables of the server's chat template, such as {\"enable_thinking\": false}."`
+	Logprobs           *bool                      `json:"logprobs,omitempty" negatable:"" doc:"Whether to request log-probabilities of the sampled tokens. Default true for kinds of servers that are known to return them."`
 }
 
 // NewLimits bounds a new policy's use.
@@ -65,7 +74,10 @@ func (s *NewSampling) Over(d relabel.Sampling) relabel.Sampling {
 	}
 	set(&d.Temperature, s.Temperature)
 	set(&d.TopP, s.TopP)
-	d.MaxTokens = s.MaxTokens
+	d.MaxTokens, d.Stop, d.ChatTemplateKwargs = s.MaxTokens, s.Stop, s.ChatTemplateKwargs
+	d.TopK, d.MinP = s.TopK, s.MinP
+	d.RepetitionPenalty, d.PresencePenalty, d.FrequencyPenalty = s.RepetitionPenalty, s.PresencePenalty, s.FrequencyPenalty
+	d.Logprobs = s.Logprobs
 	return d
 }
 

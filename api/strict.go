@@ -139,10 +139,13 @@ func (r *strictReader) step(token json.Token) (done bool, err error) {
 	return len(r.stack) == 0, nil
 }
 
-// freeForm reports whether the reader is inside the field that holds JSON of any form.
+// freeForms are the fields that hold JSON of any form.
+var freeForms = []string{"template_options", "chat_template_kwargs"}
+
+// freeForm reports whether the reader is inside a field that holds JSON of any form.
 func (r *strictReader) freeForm() bool {
-	isFree := func(l level) bool { return l.key == "template_options" }
-	return len(r.stack) > 0 && (r.root == "template_options" || slices.ContainsFunc(r.stack[:len(r.stack)-1], isFree))
+	isFree := func(l level) bool { return slices.Contains(freeForms, l.key) }
+	return len(r.stack) > 0 && (slices.Contains(freeForms, r.root) || slices.ContainsFunc(r.stack[:len(r.stack)-1], isFree))
 }
 
 func (r *strictReader) top() *level {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -52,6 +53,9 @@ func addCommand(p relabel.Policy) string {
 			words = append(words, "--"+s.flag, fmt.Sprint(s.value))
 		}
 	}
+	if l := p.Sampling.Logprobs; l != nil && *l != (relabel.Sampling{}.Pinned(p.Server).Logprobs != nil) {
+		words = append(words, map[bool]string{true: "--logprobs", false: "--no-logprobs"}[*l])
+	}
 	if p.TemplateText != "" { // the user has the file
 		words = append(words, "--chat-template", "FILE")
 	}
@@ -80,7 +84,9 @@ func settingsOf(p relabel.Policy) []setting {
 		setting{"secret", p.Secret, ""},
 		setting{"temperature", p.Sampling.Temperature, relabel.PaperSampling.Temperature},
 		setting{"top-p", p.Sampling.TopP, relabel.PaperSampling.TopP},
-		setting{"max-tokens", p.Sampling.MaxTokens, 0},
+		setting{"max-tokens", p.Sampling.MaxTokens, 0})
+	settings = append(settings, samplerOf(p.Sampling)...)
+	settings = append(settings,
 		setting{"concurrency", l.Concurrency, usual.Concurrency},
 		setting{"requests-per-minute", l.RequestsPerMinute, usual.RequestsPerMinute},
 		setting{"tokens-per-minute", l.TokensPerMinute, usual.TokensPerMinute},
@@ -102,6 +108,36 @@ func settingsOf(p relabel.Policy) []setting {
 		settings = append(settings, setting{"chat-template", p.ChatTemplate, ""})
 	}
 	return settings
+}
+
+// notSent stands for a setting that requests do not have.
+const notSent = "not sent"
+
+// samplerOf returns the settings of a sampler whose defaults depend on the kind of server: a neutral
+// value where it accepts the setting, else none.
+func samplerOf(s relabel.Sampling) []setting {
+	settings := []setting{
+		optionalSetting("top-k", s.TopK, relabel.NeutralTopK),
+		optionalSetting("min-p", s.MinP, relabel.NeutralMinP),
+		optionalSetting("repetition-penalty", s.RepetitionPenalty, relabel.NeutralRepetitionPenalty),
+		optionalSetting("presence-penalty", s.PresencePenalty, relabel.NeutralPenalty),
+		optionalSetting("frequency-penalty", s.FrequencyPenalty, relabel.NeutralPenalty),
+	}
+	for _, text := range s.Stop {
+		settings = append(settings, setting{"stop", text, ""})
+	}
+	if len(s.ChatTemplateKwargs) > 0 {
+		text, _ := json.Marshal(s.ChatTemplateKwargs) // the values came from JSON
+		settings = append(settings, setting{"chat-template-kwargs", string(text), ""})
+	}
+	return settings
+}
+
+func optionalSetting[T any](flag string, value *T, neutral T) setting {
+	if value == nil {
+		return setting{flag, notSent, notSent}
+	}
+	return setting{flag, *value, neutral}
 }
 
 // shellWord quotes a word for a shell if necessary.

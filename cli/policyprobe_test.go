@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,25 +15,27 @@ import (
 
 func TestTheCommandThatDoctorPrintsHasAllSettings(t *testing.T) {
 	p := relabel.Policy{Name: "student", BaseURL: "https://host/v1", Replicas: []string{"https://b/v1", "https://c/v1"}, Model: "it's a model",
-		Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText, Secret: "KEY", Sampling: relabel.Sampling{Temperature: 1, TopP: 0.95, MaxTokens: 4096},
+		Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText, Secret: "KEY", Sampling: relabel.Sampling{Temperature: 1, TopP: 0.95, MaxTokens: 4096, TopK: new(20), MinP: new(0.1), RepetitionPenalty: new(1.1), PresencePenalty: new(0.5), FrequencyPenalty: new(0.25),
+			Stop: []string{"###", "a,b"}, ChatTemplateKwargs: map[string]json.RawMessage{"enable_thinking": json.RawMessage("false")}, Logprobs: new(false)},
 		Limits: relabel.PolicyLimits{Concurrency: 3, RequestsPerMinute: 4, TokensPerMinute: 5, TimeoutSeconds: 60, Retries: 1, PatienceSeconds: 6, HedgeAfterSeconds: 7, ContextTokens: 32768},
 		Price:  &relabel.Price{Input: 0.5, Cached: 0.1, Output: 2, Currency: "EUR", Batch: 0.5}, CacheMarkers: relabel.CacheMarkersAnthropic,
 		Tokenizer: "/models/student", ChatTemplate: "/models/own.jinja"}
 	const want = `relabel policy add student --base-url https://host/v1 --model 'it'\''s a model' --replica https://b/v1 --replica https://c/v1 --server-kind vllm ` +
-		`--tool-format text --secret KEY --temperature 1 --top-p 0.95 --max-tokens 4096 --concurrency 3 --requests-per-minute 4 --tokens-per-minute 5 --timeout 60 ` +
+		`--tool-format text --secret KEY --temperature 1 --top-p 0.95 --max-tokens 4096 --top-k 20 --min-p 0.1 --repetition-penalty 1.1 --presence-penalty 0.5 --frequency-penalty 0.25 ` +
+		`--stop '###' --stop a,b --chat-template-kwargs '{"enable_thinking":false}' --concurrency 3 --requests-per-minute 4 --tokens-per-minute 5 --timeout 60 ` +
 		`--retries 1 --patience 6 --hedge-after 7 --context-tokens 32768 --price-input 0.5 --price-cached 0.1 --price-output 2 --price-batch 0.5 --price-currency EUR --cache-markers anthropic ` +
-		`--tokenizer /models/student --chat-template /models/own.jinja`
+		`--tokenizer /models/student --chat-template /models/own.jinja --no-logprobs`
 	if got := addCommand(p); got != want {
 		t.Errorf("%s\n%s", got, want)
 	}
 	for _, flag := range flagsOf(t, "policy", "add") {
-		if !strings.Contains(want, " --"+flag+" ") {
+		if !strings.Contains(want+" ", " --"+flag+" ") && !strings.Contains(want+" ", " --no-"+flag+" ") {
 			t.Errorf("doctor's command has no --%s", flag)
 		}
 	}
 	var c testCommands
-	words := strings.Split(strings.ReplaceAll(want, `'it'\''s a model'`, "it's_a_model"), " ")[1:]
-	if _, err := parserOf(t, &c).Parse(words); err != nil || c.Policy.Add.ToolFormat != "text" || *c.Policy.Add.Limits.Retries != 1 {
+	words := strings.Split(strings.ReplaceAll(strings.ReplaceAll(want, `'it'\''s a model'`, "its_a_model"), "'", ""), " ")[1:]
+	if _, err := parserOf(t, &c).Parse(words); err != nil || c.Policy.Add.ToolFormat != "text" || *c.Policy.Add.Limits.Retries != 1 || len(c.Policy.Add.Sampling.Stop) != 2 || *c.Policy.Add.Sampling.Logprobs || string(c.Policy.Add.Sampling.ChatTemplateKwargs["enable_thinking"]) != "false" {
 		t.Errorf("%v, %+v", err, c.Policy.Add)
 	}
 }

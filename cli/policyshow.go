@@ -43,6 +43,9 @@ func policyTable(p relabel.Policy) *table {
 	for _, s := range settingsOf(p) {
 		t.row(s.flag, s.value)
 	}
+	if p.Sampling.Logprobs != nil {
+		t.row("logprobs", *p.Sampling.Logprobs)
+	}
 	if p.TemplateText != "" {
 		t.row("chat-template", fmt.Sprintf("a text of %d bytes", len(p.TemplateText)))
 	}

@@ -73,7 +73,7 @@ func (b *batch) record(life context.Context, item relabel.BatchItem, a relabel.B
 		return nil
 	}
 	call := relabel.Call{ID: uuid.NewSHA1(uuid.UUID(b.claim.BatchID), []byte(a.CustomID)), PolicyID: b.claim.Policy.ID,
-		TrajectoryID: &item.TrajectoryID, Attempt: item.Attempt, T: item.T, Purpose: relabel.PurposeLabel, Tries: 1, Size: item.Size,
+		TrajectoryID: &item.TrajectoryID, Attempt: item.Attempt, T: item.T, Purpose: relabel.PurposeLabel, Tries: 1, Size: item.Size, Sampling: item.Sampling,
 		FinishReason: a.Completion.FinishReason, Usage: a.Completion.Usage, Model: a.Completion.Model, Clamped: a.Completion.Clamped,
 		CostMicros: b.claim.Policy.Price.OfBatches().CostMicros(a.Completion.Usage), BaseURL: b.claim.Policy.BaseURL}
 	if a.Err != nil {

@@ -144,6 +144,6 @@ func (b *batch) line(life context.Context, item relabel.BatchItem, req relabel.C
 	case err != nil:
 		return item, nil, err
 	}
-	item.Size = req.Size
+	item.Size, item.Sampling = req.Size, &req.Sampling
 	return item, b.remote.Line(customID(item), req), nil
 }

@@ -2,6 +2,7 @@ package mixer
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -249,7 +250,7 @@ func TestCollectionSamplesAsThePolicySaysWithReproducibleSeeds(t *testing.T) {
 			}
 		}
 		for _, c := range first.environment.calls {
-			if c.req.Sampling != relabel.PaperSampling {
+			if !reflect.DeepEqual(c.req.Sampling, relabel.PaperSampling) {
 				t.Errorf("%s samples with %+v", c.role, c.req.Sampling)
 			}
 		}

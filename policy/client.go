@@ -149,7 +149,8 @@ func (c *Client) Complete(ctx context.Context, req relabel.ChatRequest) (relabel
 
 func (c *Client) newCall(req relabel.ChatRequest) relabel.Call {
 	call := relabel.Call{ID: relabel.NewID(), PolicyID: c.policy.ID, Attempt: req.Attempt, T: req.T,
-		Purpose: req.Purpose, StartedAt: time.Now(), Size: req.Size}
+		Purpose: req.Purpose, StartedAt: time.Now(), Size: req.Size,
+		Sampling: sent(c.policy.Server, req.Sampling)}
 	if req.TrajectoryID != (relabel.ID{}) {
 		call.TrajectoryID = &req.TrajectoryID
 	}

@@ -70,7 +70,7 @@ func (c *Client) hint(status int, reply serverError) string {
 	switch {
 	case status == http.StatusInternalServerError && c.policy.Server == relabel.ServerTransformers && reply.kind == "" && c.policy.ToolFormat != relabel.ToolsText:
 		return "this server gives this answer if max_tokens cuts a tool call, which tool_format text avoids, and to some mistakes of the caller"
-	case (status == http.StatusBadRequest || status == http.StatusUnprocessableEntity) && optionalFields(c.policy.Server) != "":
+	case (status == http.StatusBadRequest || status == http.StatusUnprocessableEntity) && sendsExtras(c.policy):
 		return "relabel doctor --policy " + c.policy.Name + " shows what it accepts"
 	}
 	return ""

@@ -58,7 +58,7 @@ func (b *prober) all(ctx context.Context) error {
 		b.report.Problem = err.Error()
 		return err
 	}
-	for _, ask := range []func(context.Context, relabel.Policy){b.replicas, b.together, b.history, b.extras, b.several, b.seeds} {
+	for _, ask := range []func(context.Context, relabel.Policy){b.replicas, b.together, b.history, b.extras, b.several, b.seeds, b.sampler} {
 		if ctx.Err() != nil {
 			b.report.Problem = "cancelled"
 			return relabel.Errorf(relabel.CodeEndpoint, "the probe of %s was cancelled", b.policy.Name).Because(ctx.Err())

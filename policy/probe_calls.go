@@ -20,12 +20,20 @@ func in(p relabel.Policy, format relabel.ToolFormat) relabel.Policy {
 	return p
 }
 
+// asInRollouts adds the settings of the policy to a request, except those that make answers random.
+func (b *prober) asInRollouts(req relabel.ChatRequest) relabel.ChatRequest {
+	tokens := req.Sampling.MaxTokens
+	req.Sampling = b.policy.Sampling.Greedy()
+	req.Sampling.MaxTokens = tokens
+	return req
+}
+
 // first asks for a call as in a rollout, and in the other tool format if that tells more. It returns
 // the policy in the format that works.
 func (b *prober) first(ctx context.Context) (relabel.Policy, error) {
 	p := b.policy
-	got := b.ask(ctx, p, toolRequest(oneCall), "")
-	if !got.ok && optionalFields(p.Server) != "" && (got.status == http.StatusBadRequest || got.status == http.StatusUnprocessableEntity) {
+	got := b.ask(ctx, p, b.asInRollouts(toolRequest(oneCall)), "")
+	if !got.ok && sendsExtras(p) && (got.status == http.StatusBadRequest || got.status == http.StatusUnprocessableEntity) {
 		p.Server = relabel.ServerGeneric
 		if bare := b.ask(ctx, p, toolRequest(oneCall), ""); bare.ok {
 			b.refusedExtras = true

@@ -53,10 +53,14 @@ func (b *prober) given(q Question, asked reply, came bool) {
 
 // asks reports whether calls of the policy request an optional field.
 func (b *prober) asks(q Question) bool {
-	if q == AskPromptIDs {
-		return asksPromptIDs(b.policy.Server)
+	asked := asksOf(b.policy.Server, b.policy.Sampling.Logprobs)
+	switch q {
+	case AskPromptIDs:
+		return asked.promptIDs
+	case AskIDs:
+		return asked.ids
 	}
-	return optionalFields(b.policy.Server) != ""
+	return asked.logprobs
 }
 
 // kind compares the optional fields that came with those that the policy's kind of server is asked for.
@@ -70,11 +74,11 @@ func (b *prober) kind(ids reply, inLogprobs bool) {
 	case inLogprobs:
 		fits = relabel.ServerLlama
 	}
-	asked := optionalFields(b.policy.Server)
+	asked := asksOf(b.policy.Server, nil)
 	switch {
-	case fits != "" && optionalFields(fits) != asked:
+	case fits != "" && asksOf(fits, nil) != asked:
 		b.suggest(func(p *relabel.Policy) { p.Server = fits }, fmt.Sprintf("the server returns sampled token ids like %s, but as %s they are not requested", fits, b.policy.Server))
-	case fits == "" && asked != "" && !b.refusedExtras:
+	case fits == "" && asked.any() && !b.refusedExtras:
 		b.report.Advice = append(b.report.Advice, fmt.Sprintf("as %s token ids are requested, and none came; every action records that", b.policy.Server))
 	}
 }

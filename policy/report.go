@@ -55,11 +55,12 @@ const (
 	AskN         Question = "n"              // several answers to one request
 	AskSeed      Question = "seed"           // the same answer twice
 	AskContext   Question = "context"        // its length
+	AskSampler   Question = "sampler"        // does every request name all settings?
 )
 
 // questions is the order of the report.
 var questions = []Question{AskReachable, AskReplicas, AskModel, AskNative, AskText, AskTwo, AskHistory, AskBroken, AskReasoning,
-	AskIDs, AskPromptIDs, AskLogprobs, AskUsage, AskN, AskSeed, AskContext}
+	AskIDs, AskPromptIDs, AskLogprobs, AskUsage, AskN, AskSeed, AskContext, AskSampler}
 
 // Answer is a finding in a word; Detail has more.
 type Answer string
@@ -75,6 +76,8 @@ const (
 	NotGiven  Answer = "not given"  // requested and accepted, but not in the answer
 	NotSaid   Answer = "not said"   //
 	Unclear   Answer = "unclear"    // the answers show neither
+	Pinned    Answer = "pinned"     // every request has all settings of the sampler
+	Partly    Answer = "partly"     // the server decides some of them
 	InField   Answer = "apart"      // reasoning in a separate field
 	InContent Answer = "in content" // reasoning between think tags, which relabel separates
 )

@@ -26,16 +26,8 @@ func appendRequest(dst []byte, p relabel.Policy, req relabel.ChatRequest) []byte
 	if len(tools) > 0 {
 		dst = chat.AppendTools(append(dst, `,"tools":`...), tools)
 	}
-	dst = strconv.AppendFloat(append(dst, `,"temperature":`...), req.Sampling.Temperature, 'g', -1, 64)
-	dst = strconv.AppendFloat(append(dst, `,"top_p":`...), req.Sampling.TopP, 'g', -1, 64)
-	if n := req.Sampling.MaxTokens; n > 0 {
-		key := `,"max_tokens":`
-		if p.Server == relabel.ServerOpenAI {
-			key = `,"max_completion_tokens":` // its newer models refuse the older name
-		}
-		dst = strconv.AppendInt(append(dst, key...), int64(n), 10)
-	}
-	dst = append(dst, optionalFields(p.Server)...)
+	dst = appendSampling(dst, p.Server, req.Sampling)
+	dst = append(dst, asksOf(p.Server, req.Sampling.Logprobs).fields()...)
 	dst = appendState(append(dst, `,"messages":`...), p, messages)
 	if req.Seed != nil && p.Server != relabel.ServerGeneric {
 		dst = strconv.AppendInt(append(dst, `,"seed":`...), *req.Seed, 10)
@@ -66,42 +58,4 @@ func roughSize(messages []relabel.Message, tools []relabel.Tool) int {
 		n += eachMessage + len(t.Name) + len(t.Description) + len(t.Parameters)
 	}
 	return n
-}
-
-// optionalFields requests sampled ids and logprobs if the kind of server is known to return them. Others
-// may refuse unknown fields (transformers: 422), or logprobs, depending on how the model was loaded
-// (llama_cpp).
-func optionalFields(kind relabel.ServerKind) string {
-	switch kind {
-	case relabel.ServerVLLM, relabel.ServerSGLang, relabel.ServerScripted:
-		return `,"logprobs":true,"return_token_ids":true`
-	case relabel.ServerLlama:
-		// Ids are in the logprobs; without top_logprobs each token has twenty alternatives.
-		return `,"logprobs":true,"top_logprobs":1`
-	}
-	return ""
-}
-
-// notGiven lists the requested optional fields that the answer lacks.
-func notGiven(kind relabel.ServerKind, done relabel.Completion) []string {
-	if optionalFields(kind) == "" {
-		return nil
-	}
-	var lacking []string
-	if done.TokenIDs == nil {
-		lacking = append(lacking, askedIDs)
-	}
-	if done.PromptTokenIDs == nil && asksPromptIDs(kind) {
-		lacking = append(lacking, askedPromptIDs)
-	}
-	if done.Logprobs == nil {
-		lacking = append(lacking, askedLogprobs)
-	}
-	return lacking
-}
-
-// asksPromptIDs reports whether optionalFields requests the prompt's ids. llama-server has no field for
-// them.
-func asksPromptIDs(kind relabel.ServerKind) bool {
-	return optionalFields(kind) != "" && kind != relabel.ServerLlama
 }

@@ -37,7 +37,7 @@ func understood(p relabel.Policy, req relabel.ChatRequest, done relabel.Completi
 			m.ToolCalls[k].ID = relabel.CallID(req.T, k)
 		}
 	}
-	done.NotGiven = notGiven(p.Server, done)
+	done.NotGiven = asksOf(p.Server, req.Sampling.Logprobs).notGiven(done)
 	if reflect.DeepEqual(m, done.Message) {
 		return done
 	}

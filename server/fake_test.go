@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -168,7 +169,7 @@ func (m *memory) CreatePolicy(_ context.Context, p relabel.Policy) (relabel.Poli
 	}
 	last, err := find(m, &m.policies, func(q relabel.Policy) bool { return q.Name == p.Name })
 	p.Version, p.CreatedAt = last.Version+1, time.Now()
-	if err == nil && last.BaseURL == p.BaseURL && last.Model == p.Model && last.Sampling == p.Sampling && last.Limits == p.Limits {
+	if err == nil && last.BaseURL == p.BaseURL && last.Model == p.Model && reflect.DeepEqual(last.Sampling, p.Sampling) && last.Limits == p.Limits {
 		return last, nil
 	}
 	return p, add(m, &m.policies, p)

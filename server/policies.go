@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -21,8 +22,12 @@ func (s *site) addPolicies() {
 
 func (s *site) createPolicy(ctx context.Context, in *of[api.NewPolicy]) (*of[relabel.Policy], error) {
 	b := in.Body
+	sampling := b.Sampling.Over(relabel.PaperSampling).Pinned(b.Server)
+	if err := compactValues(sampling.ChatTemplateKwargs); err != nil {
+		return nil, err
+	}
 	p := relabel.Policy{ID: relabel.NewID(), Name: b.Name, BaseURL: b.BaseURL, Replicas: b.Replicas, Model: b.Model, Server: b.Server,
-		ToolFormat: b.ToolFormat, Secret: b.Secret, Sampling: b.Sampling.Over(relabel.PaperSampling), Limits: b.Limits.Over(relabel.DefaultPolicyLimits), Price: b.Price.Price(),
+		ToolFormat: b.ToolFormat, Secret: b.Secret, Sampling: sampling, Limits: b.Limits.Over(relabel.DefaultPolicyLimits), Price: b.Price.Price(),
 		Tokenizer: b.Tokenizer, ChatTemplate: b.ChatTemplate, TemplateText: b.TemplateText}
 	if b.CacheMarkers != "none" {
 		p.CacheMarkers = relabel.CacheMarkers(b.CacheMarkers)
@@ -42,6 +47,19 @@ func (s *site) createPolicy(ctx context.Context, in *of[api.NewPolicy]) (*of[rel
 		return nil, err
 	}
 	return one(s.Store.CreatePolicy(ctx, p))
+}
+
+// compactValues removes the blanks between the values of an object, so that equal objects have equal
+// bytes.
+func compactValues(object map[string]json.RawMessage) error {
+	for name, text := range object {
+		compact, err := json.Marshal(text)
+		if err != nil {
+			return relabel.Errorf(relabel.CodeInvalid, "is not JSON").On("sampling.chat_template_kwargs." + name).Because(err)
+		}
+		object[name] = compact
+	}
+	return nil
 }
 
 func (s *site) listPolicies(ctx context.Context, in *api.PageQuery) (*of[api.Page[relabel.Policy]], error) {

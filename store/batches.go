@@ -77,7 +77,7 @@ func readBatch(ctx context.Context, tx pgx.Tx, c *relabel.BatchClaim) error {
 		runSelect+" JOIN iterations it ON it.run_id = ru.id JOIN label_batches ba ON ba.iteration_id = it.id WHERE ba.id = $1", c.BatchID)
 	readInto(b, &c.Policy, pgx.RowToStructByName[relabel.Policy], policySelect+" JOIN label_batches ba ON ba.policy_id = po.id WHERE ba.id = $1", c.BatchID)
 	queueRead(b, &c.Items, pgx.RowToStructByName[relabel.BatchItem], `SELECT i.trajectory_id, i.attempt, i.t, CASE WHEN i.prompt_by IS NOT NULL THEN json_build_object(
-			'tokens', i.prompt_estimate, 'by', i.prompt_by, 'not_counted', i.prompt_not_counted) END AS size FROM label_batch_items i
+			'tokens', i.prompt_estimate, 'by', i.prompt_by, 'not_counted', i.prompt_not_counted) END AS size, i.sampling FROM label_batch_items i
 		JOIN trajectories tr ON tr.id = i.trajectory_id AND tr.attempt = i.attempt AND tr.state = 'labelling' AND tr.owner IS NULL
 		WHERE i.batch_id = $1 AND i.status = 'asked' ORDER BY i.trajectory_id, i.t`, c.BatchID)
 	return tx.SendBatch(ctx, b).Close()
@@ -89,32 +89,33 @@ func (s *Store) RenewBatch(ctx context.Context, f relabel.BatchFence, lease time
 	return s.changeJob(ctx, ofBatch(f), "lease_until = clock_timestamp() + $4::interval", "", lease)
 }
 
-// KeepBatchFile records the file that was sent to the endpoint, and the prompt size of each
-// item: the worker that reads the answers records it with the call.
+// KeepBatchFile records the file that was sent to the endpoint, and the prompt size and sampling
+// of each item: the worker that reads the answers records them with the call.
 func (s *Store) KeepBatchFile(ctx context.Context, f relabel.BatchFence, file string, items []relabel.BatchItem) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := ofBatch(f).update(ctx, tx, "remote_file = $4", file); err != nil {
 			return err
 		}
-		return keepPromptSizes(ctx, tx, f.BatchID, items)
+		return keepRequests(ctx, tx, f.BatchID, items)
 	})
 }
 
-func keepPromptSizes(ctx context.Context, tx pgx.Tx, batch relabel.ID, items []relabel.BatchItem) error {
+func keepRequests(ctx context.Context, tx pgx.Tx, batch relabel.ID, items []relabel.BatchItem) error {
 	var trajectories []relabel.ID
 	var turns, tokens []int
 	var by, notCounted []string
+	var sampling []*relabel.Sampling
 	for _, item := range items {
 		if item.Size == nil {
 			continue
 		}
 		trajectories, turns = append(trajectories, item.TrajectoryID), append(turns, item.T)
 		tokens, by = append(tokens, item.Size.Tokens), append(by, item.Size.By)
-		notCounted = append(notCounted, validUTF8(item.Size.NotCounted))
+		notCounted, sampling = append(notCounted, validUTF8(item.Size.NotCounted)), append(sampling, item.Sampling)
 	}
-	_, err := tx.Exec(ctx, `UPDATE label_batch_items i SET prompt_estimate = s.tokens, prompt_by = s.by, prompt_not_counted = s.not_counted
-		FROM unnest($2::uuid[], $3::integer[], $4::integer[], $5::text[], $6::text[]) AS s (trajectory_id, t, tokens, by, not_counted)
-		WHERE i.batch_id = $1 AND i.trajectory_id = s.trajectory_id AND i.t = s.t`, batch, trajectories, turns, tokens, by, notCounted)
+	_, err := tx.Exec(ctx, `UPDATE label_batch_items i SET prompt_estimate = s.tokens, prompt_by = s.by, prompt_not_counted = s.not_counted, sampling = s.sampling
+		FROM unnest($2::uuid[], $3::integer[], $4::integer[], $5::text[], $6::text[], $7::json[]) AS s (trajectory_id, t, tokens, by, not_counted, sampling)
+		WHERE i.batch_id = $1 AND i.trajectory_id = s.trajectory_id AND i.t = s.t`, batch, trajectories, turns, tokens, by, notCounted, sampling)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -30,6 +31,9 @@ func TestAPolicyChangesByVersion(t *testing.T) {
 	changed.Replicas, changed.Price, changed.CacheMarkers = []string{"http://b/v1"}, &relabel.Price{Input: 0.1, Cached: 1e-3, Output: 1, Currency: "USD"}, relabel.CacheMarkersAnthropic
 	changed.Limits = relabel.PolicyLimits{Concurrency: 1, RequestsPerMinute: 2, TokensPerMinute: 3, TimeoutSeconds: 4, Retries: 5, PatienceSeconds: 6, HedgeAfterSeconds: 7}
 	changed.ID, changed.Sampling.Temperature = relabel.ID{}, 0.1
+	changed.Sampling.TopK, changed.Sampling.MinP, changed.Sampling.RepetitionPenalty = new(-1), new(0.05), new(1.1)
+	changed.Sampling.PresencePenalty, changed.Sampling.FrequencyPenalty, changed.Sampling.Stop = new(0.0), new(-2.0), []string{"\n\n", "é,"}
+	changed.Sampling.ChatTemplateKwargs, changed.Sampling.Logprobs = map[string]json.RawMessage{"a": json.RawMessage(`{"z":null,"b":1.0}`)}, new(false)
 	second, err := s.CreatePolicy(ctx, changed)
 	must(t, err)
 	if second.Version != 2 || second.ID == first.ID {

@@ -23,11 +23,11 @@ func (s *Store) RecordCall(ctx context.Context, c relabel.Call) error {
 	}
 	return s.retryBatch(ctx, func(b *pgx.Batch) {
 		b.Queue(`INSERT INTO calls (id, policy_id, trajectory_id, attempt, t, purpose, started_at, millis, tries, status,
-			finish_reason, prompt_tokens, completion_tokens, cached_tokens, model, error, error_body, queue_millis, base_url, hedged, cost_micros, clamped, prompt_estimate, prompt_by, prompt_not_counted)
-			VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() - $7::interval, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
+			finish_reason, prompt_tokens, completion_tokens, cached_tokens, model, error, error_body, queue_millis, base_url, hedged, cost_micros, clamped, prompt_estimate, prompt_by, prompt_not_counted, sampling)
+			VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() - $7::interval, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
 			ON CONFLICT (id) DO NOTHING`,
 			id, c.PolicyID, c.TrajectoryID, c.Attempt, c.T, c.Purpose, time.Duration(millis)*time.Millisecond, millis, c.Tries, c.Status,
-			validUTF8(c.FinishReason), prompt, completion, cached, validUTF8(c.Model), validUTF8(c.Error), c.ErrorBody, max(c.QueueMillis, 0), c.BaseURL, c.Hedged, c.CostMicros, c.Clamped, tokens, by, validUTF8(notCounted))
+			validUTF8(c.FinishReason), prompt, completion, cached, validUTF8(c.Model), validUTF8(c.Error), c.ErrorBody, max(c.QueueMillis, 0), c.BaseURL, c.Hedged, c.CostMicros, c.Clamped, tokens, by, validUTF8(notCounted), c.Sampling)
 		if c.TrajectoryID != nil {
 			b.Queue(pauseSpent, *c.TrajectoryID)
 		}
@@ -56,7 +56,7 @@ const callSelect = `SELECT id, policy_id, trajectory_id, attempt, t, purpose, st
 		CASE WHEN prompt_tokens IS NOT NULL THEN json_build_object('prompt_tokens', prompt_tokens,
 			'completion_tokens', completion_tokens, 'cached_tokens', cached_tokens) END AS usage,
 		model, error, error_body, queue_millis, base_url, hedged, cost_micros, clamped,
-		CASE WHEN prompt_by IS NOT NULL THEN json_build_object('tokens', prompt_estimate, 'by', prompt_by, 'not_counted', prompt_not_counted) END AS size FROM calls`
+		CASE WHEN prompt_by IS NOT NULL THEN json_build_object('tokens', prompt_estimate, 'by', prompt_by, 'not_counted', prompt_not_counted) END AS size, sampling FROM calls`
 
 // ListCalls lists a trajectory's calls by start.
 func (s *Store) ListCalls(ctx context.Context, trajectory relabel.ID) ([]relabel.Call, error) {

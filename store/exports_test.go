@@ -435,7 +435,7 @@ func TestCallsAreKept(t *testing.T) {
 	cost := int64(12)
 	call := relabel.Call{BaseURL: "http://b/v1", QueueMillis: 7, Hedged: true, CostMicros: &cost, ID: relabel.NewID(), PolicyID: d.Teacher.ID, TrajectoryID: &id, Attempt: 1, T: 2, Purpose: relabel.PurposeLabel,
 		Millis: 1500, Tries: 3, Status: 503, FinishReason: "stop", Usage: &relabel.Usage{PromptTokens: 3, CompletionTokens: 2, CachedTokens: 1},
-		Model: "m", Error: "gone", ErrorBody: []byte("<html>\x00\xff")}
+		Model: "m", Error: "gone", ErrorBody: []byte("<html>\x00\xff"), Sampling: &relabel.Sampling{Temperature: 0.7, TopP: 0.9, TopK: new(-1), Stop: []string{"x"}, Logprobs: new(true)}}
 	must(t, s.RecordCall(ctx, call))
 	must(t, s.RecordCall(ctx, call)) // the same call
 	must(t, s.RecordCall(ctx, relabel.Call{PolicyID: d.Teacher.ID, Purpose: relabel.PurposeProbe, Error: "\x00\xff"}))

@@ -13,7 +13,9 @@ import (
 )
 
 const policySelect = `SELECT po.id, po.name, po.version, po.base_url, po.replicas, po.model, po.server, po.tool_format, po.secret,
-	json_build_object('temperature', po.temperature, 'top_p', po.top_p, 'max_tokens', po.max_tokens) AS sampling,
+	json_build_object('temperature', po.temperature, 'top_p', po.top_p, 'max_tokens', po.max_tokens, 'top_k', po.top_k, 'min_p', po.min_p,
+		'repetition_penalty', po.repetition_penalty, 'presence_penalty', po.presence_penalty, 'frequency_penalty', po.frequency_penalty,
+		'stop', po.stop, 'chat_template_kwargs', po.chat_template_kwargs, 'logprobs', po.logprobs) AS sampling,
 	json_build_object('concurrency', po.concurrency, 'requests_per_minute', po.requests_per_minute,
 		'tokens_per_minute', po.tokens_per_minute, 'timeout_seconds', po.timeout_seconds, 'retries', po.retries,
 		'patience_seconds', po.patience_seconds, 'hedge_after_seconds', po.hedge_after_seconds,
@@ -24,8 +26,10 @@ const policySelect = `SELECT po.id, po.name, po.version, po.base_url, po.replica
 const policyInsert = `INSERT INTO policies (id, name, version, base_url, replicas, model, server, tool_format, secret,
 	temperature, top_p, max_tokens, concurrency, requests_per_minute, tokens_per_minute, timeout_seconds, retries,
 	patience_seconds, hedge_after_seconds, price, cache_markers, tokenizer, chat_template,
-	tokenizer_hash, template_text, context_tokens)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, nullif($24, ''), $25, $26) RETURNING created_at`
+	tokenizer_hash, template_text, context_tokens,
+	top_k, min_p, repetition_penalty, presence_penalty, frequency_penalty, stop, chat_template_kwargs, logprobs)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, nullif($24, ''), $25, $26,
+	$27, $28, $29, $30, $31, $32, $33, $34) RETURNING created_at`
 
 // CreatePolicy stores a new version of the policy's name and returns it with version and time.
 // If the newest version has the same definition, it returns that one.
@@ -49,11 +53,14 @@ func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Pol
 			return nil
 		}
 		p.ID, p.Version = ensureID(p.ID), newest.Version+1
+		sampling := p.Sampling
 		return tx.QueryRow(ctx, policyInsert, p.ID, p.Name, p.Version, p.BaseURL, p.Replicas, p.Model, p.Server, p.ToolFormat, p.Secret,
-			p.Sampling.Temperature, p.Sampling.TopP, p.Sampling.MaxTokens,
+			sampling.Temperature, sampling.TopP, sampling.MaxTokens,
 			p.Limits.Concurrency, p.Limits.RequestsPerMinute, p.Limits.TokensPerMinute, p.Limits.TimeoutSeconds, p.Limits.Retries,
 			p.Limits.PatienceSeconds, p.Limits.HedgeAfterSeconds, p.Price, p.CacheMarkers,
-			p.Tokenizer, p.ChatTemplate, p.TokenizerHash, p.TemplateText, p.Limits.ContextTokens).Scan(&p.CreatedAt)
+			p.Tokenizer, p.ChatTemplate, p.TokenizerHash, p.TemplateText, p.Limits.ContextTokens,
+			sampling.TopK, sampling.MinP, sampling.RepetitionPenalty, sampling.PresencePenalty, sampling.FrequencyPenalty,
+			sampling.Stop, sampling.ChatTemplateKwargs, sampling.Logprobs).Scan(&p.CreatedAt)
 	})
 	if err != nil {
 		return relabel.Policy{}, err

@@ -161,9 +161,11 @@ func notValid(text, wanted string) error {
 	return relabel.Errorf(relabel.CodeInvalid, "is %.40q: give %s", safetext.Plain(text), wanted)
 }
 
-// parseMany sets a list from values between blanks, and other types from JSON.
+// parseMany sets a list from values between blanks or from a JSON list, and other types from JSON.
 func parseMany(at reflect.Value, text string) error {
-	if elem := at.Type(); elem.Kind() != reflect.Slice || elem.Elem().Kind() == reflect.Struct || elem.Elem().Kind() == reflect.Uint8 {
+	elem := at.Type()
+	listed := elem.Kind() == reflect.Slice && strings.HasPrefix(text, "[")
+	if listed || elem.Kind() != reflect.Slice || elem.Elem().Kind() == reflect.Struct || elem.Elem().Kind() == reflect.Uint8 {
 		from := json.NewDecoder(strings.NewReader(text))
 		from.DisallowUnknownFields()
 		if err := from.Decode(at.Addr().Interface()); err != nil {

@@ -98,7 +98,8 @@ func firstLine(s string) string {
 // Asked is a call of a model in one line.
 type askedView struct {
 	Model, Line string
-	Troubled    bool // it was retried or failed
+	Sampling    string // the settings that were sent; "" if they were not recorded
+	Troubled    bool   // it was retried or failed
 	Error       string
 }
 
@@ -131,6 +132,9 @@ func ViewAsked(c relabel.Call) askedView {
 	}
 	if c.CostMicros != nil {
 		add("cost %.4f", float64(*c.CostMicros)/1e6)
+	}
+	if c.Sampling != nil {
+		v.Sampling = c.Sampling.String()
 	}
 	v.Line = strings.Join(parts, " · ")
 	return v
