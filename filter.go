@@ -83,12 +83,13 @@ type Idempotent struct {
 type NewIteration struct {
 	Kind        IterationKind
 	StudentID   ID
-	Beta        *float64 // instead of the schedule's βi
-	Tasks       int      // how many tasks to draw with the run's seed; 0 means all
-	Instances   []string // exactly these; held-out ones only in an evaluation
-	HeldOut     bool     // evaluate on the held-out tasks
-	Again       *Draw    // exactly the tasks of another iteration; nil: a new draw
-	Generations int      // rollouts per task; 0 means Again's, or else 1
+	Beta        *float64     // instead of the schedule's βi
+	Rho         *RhoSchedule // instead of the run's schedule of ρ
+	Tasks       int          // how many tasks to draw with the run's seed; 0 means all
+	Instances   []string     // exactly these; held-out ones only in an evaluation
+	HeldOut     bool         // evaluate on the held-out tasks
+	Again       *Draw        // exactly the tasks of another iteration; nil: a new draw
+	Generations int          // rollouts per task; 0 means Again's, or else 1
 }
 
 // Draw is the selection of tasks of an iteration. It is stored with the iteration, so that

@@ -80,11 +80,21 @@ type BetaSchedule struct {
 	Values []float64 `json:"values,omitempty" maxItems:"10000" doc:"List: β1, β2, …, each a probability; the last one applies to all later iterations."`
 }
 
+// PaperBeta is βi = max(0.6, 1.0 − 0.2 (i−1)) (paper F.1).
+var PaperBeta = BetaSchedule{Kind: "linear", Start: 1, Step: 0.2, Floor: 0.6}
+
+// PaperRho is ρi of the paper: Unif{0, …, 40}, its mass moving to longer student
+// prefixes as iterations pass (F.1).
+var PaperRho = RhoSchedule{Kind: "shifting", Max: 40}
+
 // RhoSchedule defines ρi, the distribution of the student-prefix length κ in iteration i.
 type RhoSchedule struct {
-	Kind   string `json:"kind" enum:"shifting,uniform,constant,list" doc:"The schedule's form."`
+	Kind   string `json:"kind" enum:"shifting,uniform,constant,list,ranges,weights" doc:"The schedule's form."`
 	Max    int    `json:"max,omitempty" minimum:"0" maximum:"1000" doc:"Largest κ of shifting and uniform, at least 1; the value of constant, 0 if absent. In turns."`
 	Values []int  `json:"values,omitempty" maxItems:"10000" doc:"List: κ of iteration 1, 2, …, in turns; the last one applies to all later iterations."`
+	// Ranges and Weights give a law for each iteration.
+	Ranges  [][]int     `json:"ranges,omitempty" maxItems:"10000" doc:"Ranges: [lowest, highest] κ of iteration 1, 2, …, in turns, all equally likely; the last range applies to all later iterations."`
+	Weights [][]float64 `json:"weights,omitempty" maxItems:"10000" doc:"Weights: for iteration 1, 2, … the weights of κ = 0, 1, 2, …, which need not add up to 1; the last list applies to all later iterations."`
 }
 
 // IterationKind is the purpose of an iteration.

@@ -38,7 +38,7 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 		return nil, asField(err, "student")
 	}
 	b := in.Body
-	ask := relabel.NewIteration{Kind: b.Kind, StudentID: student.ID, Beta: b.Beta, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations}
+	ask := relabel.NewIteration{Kind: b.Kind, StudentID: student.ID, Beta: b.Beta, Rho: b.Rho, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations}
 	if b.Again != nil {
 		draw, err := s.Store.FindDraw(ctx, *b.Again)
 		if err != nil {

@@ -17,9 +17,6 @@ const (
 	List        = "list"
 )
 
-// PaperBeta is βi = max(0.6, 1.0 − 0.2 (i−1)) (paper F.1).
-var PaperBeta = relabel.BetaSchedule{Kind: Linear, Start: 1, Step: 0.2, Floor: 0.6}
-
 // Beta returns βi, the chance that the teacher executes a turn of iteration i (eq. 8):
 //
 //	linear       max(floor, start − step·(i−1))

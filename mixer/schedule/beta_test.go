@@ -11,7 +11,7 @@ import (
 
 func TestPaperBetaFallsByAFifthToItsFloor(t *testing.T) {
 	for k, want := range []float64{1.0, 0.8, 0.6, 0.6, 0.6} { // F.1, five iterations
-		got, err := schedule.Beta(schedule.PaperBeta, k+1)
+		got, err := schedule.Beta(relabel.PaperBeta, k+1)
 		if err != nil || got != want {
 			t.Errorf("β%d = %v, %v; the paper's is %v", k+1, got, err, want)
 		}
@@ -50,7 +50,7 @@ func TestBadBetaIsRefusedByField(t *testing.T) {
 		wantField(t, schedule.ValidateBeta(s), field)
 	}
 	wantField(t, schedule.ValidateBeta(relabel.BetaSchedule{Kind: schedule.Constant, Start: 1.01}), "beta.start")
-	_, err := schedule.Beta(schedule.PaperBeta, 0)
+	_, err := schedule.Beta(relabel.PaperBeta, 0)
 	wantField(t, err, "number")
 }
 

@@ -22,7 +22,7 @@ func TestDrawsAreTheSameOnAnyMachine(t *testing.T) {
 	kappas := ""
 	for i := 1; i <= 8; i++ {
 		at.Iteration = i
-		kappas += fmt.Sprint(schedule.Kappa(schedule.PaperRho, i, at.Stream("relabel/kappa")), " ")
+		kappas += fmt.Sprint(schedule.Kappa(relabel.PaperRho, i, at.Stream("relabel/kappa")), " ")
 	}
 	if kappas != goldenKappas {
 		t.Errorf("κ of iterations 1 to 8: %s, want %s", kappas, goldenKappas)

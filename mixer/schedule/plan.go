@@ -72,11 +72,13 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 		return it, relabel.Errorf(relabel.CodeInvalid, "is missing; an iteration names its student").On("student_id")
 	case ask.Beta != nil && (!it.Kind.Labelled() || run.Recipe != relabel.DAgger):
 		return it, relabel.Errorf(relabel.CodeInvalid, "is only valid for a collect iteration of a dagger run").On("beta")
+	case ask.Rho != nil && (!it.Kind.Labelled() || run.Recipe != relabel.AggreVaTe):
+		return it, relabel.Errorf(relabel.CodeInvalid, "is only valid for a collect iteration of an aggrevate run").On("rho")
 	}
 	if err := checkDraw(run, ask); err != nil {
 		return it, err
 	}
-	return it, mixing(&it, run, ask.Beta)
+	return it, mixing(&it, run, ask)
 }
 
 // checkDraw refuses a request that selects tasks in two ways or, in an evaluation, in none: a draw
@@ -102,20 +104,26 @@ func checkDraw(run relabel.Run, ask relabel.NewIteration) error {
 	return nil
 }
 
-// mixing sets βi or ρi of a collect iteration; override replaces the schedule's βi.
-func mixing(it *relabel.Iteration, run relabel.Run, override *float64) error {
+// mixing sets βi or ρi of a collect iteration: those of the request, or else of the run's schedule.
+func mixing(it *relabel.Iteration, run relabel.Run, ask relabel.NewIteration) error {
 	if !it.Kind.Labelled() {
 		return nil
 	}
 	if run.Recipe == relabel.AggreVaTe {
-		rho := *run.Rho
+		rho := *cmp.Or(ask.Rho, run.Rho)
 		it.Rho = &rho
-		return nil
+		if ask.Rho == nil {
+			return nil
+		}
+		if err := ValidateRho(rho); err != nil {
+			return err
+		}
+		return CheckParameters(relabel.Run{Rho: &rho})
 	}
 	beta := 1.0 // sft: the teacher's own states
 	switch {
-	case override != nil:
-		beta = *override
+	case ask.Beta != nil:
+		beta = *ask.Beta
 	case run.Recipe == relabel.DAgger:
 		var err error
 		if beta, err = Beta(*run.Beta, it.Number); err != nil {

@@ -276,7 +276,7 @@ func TestTheDocumentedSchedulesAreThePapers(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		paper any
-	}{{"Beta", schedule.PaperBeta}, {"Rho", schedule.PaperRho}} {
+	}{{"Beta", relabel.PaperBeta}, {"Rho", relabel.PaperRho}} {
 		text, err := json.Marshal(c.paper)
 		field, _ := reflect.TypeFor[api.NewRun]().FieldByName(c.name)
 		if help := field.Tag.Get("help"); err != nil || !strings.Contains(help, "Default: "+string(text)) {

@@ -26,7 +26,7 @@ func drawKappas(s relabel.RhoSchedule, i int) []int {
 
 func TestShiftingKappaFollowsItsLaw(t *testing.T) {
 	for _, i := range []int{1, 2, 5} {
-		counts := drawKappas(schedule.PaperRho, i)
+		counts := drawKappas(relabel.PaperRho, i)
 		chi := 0.0
 		for k := 0; k <= 40; k++ {
 			p := math.Pow(float64(k+1)/41, float64(i)) - math.Pow(float64(k)/41, float64(i))
@@ -51,7 +51,7 @@ func TestShiftingKappaGrowsOverIterations(t *testing.T) {
 	last := 0.0
 	for i := 1; i <= 6; i++ {
 		mean := 0.0
-		for k, n := range drawKappas(schedule.PaperRho, i) {
+		for k, n := range drawKappas(relabel.PaperRho, i) {
 			mean += float64(k*n) / manyDraws
 		}
 		if i == 1 && math.Abs(mean-20) > 0.4 {

@@ -16,11 +16,11 @@ const MaxTrajectories = 100_000
 // Defaults gives a run without a schedule that of the paper for its recipe.
 func Defaults(run relabel.Run) relabel.Run {
 	if run.Recipe == relabel.DAgger && run.Beta == nil {
-		paper := PaperBeta
+		paper := relabel.PaperBeta
 		run.Beta = &paper
 	}
 	if run.Recipe == relabel.AggreVaTe && run.Rho == nil {
-		paper := PaperRho
+		paper := relabel.PaperRho
 		run.Rho = &paper
 	}
 	return run
@@ -74,7 +74,7 @@ func validateRecipe(run relabel.Run) error {
 // parameters are the fields of a schedule that its kind reads.
 var parameters = map[string][]string{
 	Linear: {"start", "step", "floor"}, Exponential: {"start", "decay", "floor"},
-	Shifting: {"max"}, Uniform: {"max"}, List: {"values"},
+	Shifting: {"max"}, Uniform: {"max"}, List: {"values"}, Ranges: {"ranges"}, Weights: {"weights"},
 	Constant: {"start", "max"}, // of β and of ρ
 }
 

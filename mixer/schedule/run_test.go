@@ -27,8 +27,8 @@ func TestAParameterOfAnotherKindIsRefused(t *testing.T) {
 	}
 	for _, sound := range []relabel.Run{
 		{},
-		{Beta: &schedule.PaperBeta},
-		{Rho: &schedule.PaperRho},
+		{Beta: &relabel.PaperBeta},
+		{Rho: &relabel.PaperRho},
 		{Beta: &relabel.BetaSchedule{Kind: schedule.Constant, Start: 0.5}},
 		{Rho: &relabel.RhoSchedule{Kind: schedule.Constant, Max: 4}},
 		{Beta: &relabel.BetaSchedule{Kind: schedule.List, Values: []float64{1}}},

@@ -55,10 +55,10 @@ func digest(purpose string, seed int64, name string, numbers ...int64) [sha256.S
 
 // Happens draws an event of chance p: never at 0, always at 1. It always takes one number from the
 // stream, so a turn's draw does not depend on earlier ones.
-func (s Stream) Happens(p float64) bool {
-	unit := float64(s.source.Uint64()>>11) / (1 << 53) // in [0, 1), exactly representable
-	return unit < p
-}
+func (s Stream) Happens(p float64) bool { return s.unit() < p }
+
+// unit draws from [0, 1): a multiple of 2^-53, which is exactly representable.
+func (s Stream) unit() float64 { return float64(s.source.Uint64()>>11) / (1 << 53) }
 
 // Uniform draws from Unif{0, …, n-1}, without the bias of a plain remainder. n is at least 1.
 func (s Stream) Uniform(n int) int {
