@@ -158,6 +158,9 @@ def served(folder):
         rows = model.logits(model(batch.ids, batch.positions, batch.parents, batch.mask))[0].log_softmax(-1)
     assert scores[0] is None and len(scores) == len(prompt)
     worst = max(worst, *(abs(scores[i][str(prompt[i])]["logprob"] - float(rows[i - 1, prompt[i]])) for i in range(1, len(prompt))))
+    narrow = [ask(url, "/chat/completions", model="m", messages=talks[0], max_tokens=9, temperature=5, seed=1, **only)[1]["choices"][0]["message"]
+              for only in ({"top_k": 1}, {"top_p": 1e-6}, {"min_p": 1})]
+    assert all(message == got[0]["choices"][0]["message"] for message in narrow), narrow
     refused = {name: ask(url, "/chat/completions", **{"model": "m", "messages": talks[0], **change}) for name, change in {
         "repetition_penalty": {"repetition_penalty": 1.1}, "unknown": {"no_such_field": 1}, "model": {"model": "other"},
         "context": {"messages": [{"role": "user", "content": "é" * 100}]}, "top_p": {"top_p": 2}}.items()}

@@ -82,12 +82,15 @@ class Cache:
 
 
 def draw(logits, samplings, numbers):
-    """The token of each row of logits [rows, vocabulary] that a number in [0, 1) selects."""
+    """The token of each row of logits [rows, vocabulary] that a number in [0, 1) selects. As in vLLM, top_p is of what top_k and min_p leave."""
     temperature, top_p, min_p, top_k, number = (torch.tensor(column)[:, None] for column in zip(
         *((s.temperature, s.top_p, s.min_p, s.top_k or logits.shape[1], n) for s, n in zip(samplings, numbers))))
     greedy = temperature[:, 0] == 0
     p, order = (logits / temperature.where(temperature > 0, 1.0)).softmax(-1).sort(descending=True, stable=True)
-    kept = (p.cumsum(-1) - p < top_p) & (p >= min_p * p[:, :1]) & (torch.arange(p.shape[1]) < top_k)
+    p *= (p >= min_p * p[:, :1]) & (torch.arange(p.shape[1]) < top_k)
+    p /= p.sum(-1, keepdim=True)
+    kept = (p > 0) & (p.cumsum(-1) - p < top_p)
+    kept[:, 0] = True
     kept[greedy, 1:] = False
     total = (p * kept).cumsum(-1)
     at = torch.searchsorted(total, number * total[:, -1:], right=True)
