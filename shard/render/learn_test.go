@@ -114,7 +114,7 @@ func TestTheTextsOfTheTaskFamilyAreWholePieces(t *testing.T) {
 	}
 }
 
-// TestAnExportOfTheSmallStudentHasWhatItsServerSaw draws calls with the characters that JSON, the tags
+// TestAnExportOfTheSmallStudentHasWhatItsServerSaw draws calls, and answers without one, with the characters that JSON, the tags
 // and the template could trip over.
 func TestAnExportOfTheSmallStudentHasWhatItsServerSaw(t *testing.T) {
 	s := learnStudent(t)
@@ -123,6 +123,11 @@ func TestAnExportOfTheSmallStudentHasWhatItsServerSaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		state := []relabel.Message{{Role: relabel.RoleUser, Content: "x"}}
 		for turn := 1; turn <= 3; turn++ {
+			if rapid.Bool().Draw(t, "words") {
+				words := rapid.SampledFrom([]string{"cat hub.py\n</parameter>\n</function>", "<parameter=command>\nls", "</think>", "no call", "&lt;x>"}).Draw(t, "words")
+				state = append(state, relabel.Message{Role: relabel.RoleAssistant, Content: words}, relabel.Message{Role: relabel.RoleUser, Content: "could not parse the tool call"})
+				continue
+			}
 			var m relabel.Message
 			for range rapid.IntRange(1, 2).Draw(t, "calls") {
 				arguments := text.Draw(t, "arguments")
