@@ -57,6 +57,8 @@ var arrows = []struct{ from, to string }{
 	{"envs/scaffold", "envs/scaffold/*"},
 	{"envs/scaffold/bare", "envs/scaffold/openhands"}, // the same tools
 	{"envs/docker/dockertest", "envs/docker"},
+	{"examples/train/learn/loop", "api/client"},
+	{"examples/train/learn/loop", "examples/train/learn/repair"},
 	{"mixer", "mixer/schedule"},
 	{"policy/*", "policy"},
 	{"policy", "policy/texttools"},   // calls in text, which the client reads

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"relabel"
+	"relabel/api"
+	"relabel/examples/train/learn/repair"
+)
+
+// limits are those of every trajectory.
+var limits = api.NewRunLimits{MaxTurns: new(20), MaxContextTokens: new(4096), WallClockSeconds: new(600),
+	CommandSeconds: new(10), VerifySeconds: new(120)}
+
+// learn collects a round's labels and trains the next student on them and those of the rounds before.
+func (l *loop) learn(ctx context.Context, seed int, a arm, round int, past []student) (s student, err error) {
+	begun := time.Now()
+	acting, stop, err := l.acting(ctx, step(seed, a, round), past)
+	if err != nil {
+		return s, err
+	}
+	defer stop()
+	run, err := l.createRun(ctx, seed, a, round)
+	if err != nil {
+		return s, err
+	}
+	s.Run = run.ID
+	export, err := l.collect(ctx, &s, acting, seed, a, round)
+	if err != nil {
+		return s, err
+	}
+	s.Export, s.Labels, s.Excluded = export.Directory, export.Rows, export.Excluded
+	if s.Manifest, err = hashFile(filepath.Join(s.Export, "manifest.json")); err != nil {
+		return s, err
+	}
+	s.CollectSeconds = time.Since(begun).Seconds()
+	l.say("%s: %d labels of %d turns in %d trajectories, %.1f turns a second", step(seed, a, round), s.Labels, s.Turns, s.Trajectories, float64(s.Turns)/s.CollectSeconds)
+	return s, l.train(ctx, &s, seed, a, round, past)
+}
+
+// acting serves the student of the round before and adds its policy. In the first round nobody but the
+// teacher acts.
+func (l *loop) acting(ctx context.Context, name string, past []student) (policy relabel.Policy, stop func(), err error) {
+	if len(past) == 0 {
+		return l.teacher, func() {}, nil
+	}
+	return l.serve(ctx, name, past[len(past)-1])
+}
+
+// serve serves a checkpoint and adds its policy.
+func (l *loop) serve(ctx context.Context, name string, s student) (policy relabel.Policy, stop func(), err error) {
+	model := s.SHA256[:16]
+	p, address, err := startStudent(l.options, model, filepath.Join(l.Out, s.Checkpoint))
+	if err != nil {
+		return policy, nil, err
+	}
+	const context = 1024 // tokens, as serve.py has by default
+	policy, err = l.client.CreatePolicy(ctx, api.NewPolicy{Name: "student-" + name, BaseURL: address, Model: model,
+		Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText, Tokenizer: tokenizerName,
+		Sampling: &api.NewSampling{MaxTokens: 64}, Limits: &api.NewLimits{Concurrency: new(64), ContextTokens: new(context)}})
+	if err != nil {
+		p.stop()
+	}
+	return policy, p.stop, err
+}
+
+// createRun creates a round's run. A run of an earlier try, which was stopped, keeps its name with the
+// suffix of its id and is not used.
+func (l *loop) createRun(ctx context.Context, seed int, a arm, round int) (relabel.Run, error) {
+	name := step(seed, a, round)
+	if _, err := l.client.Run(ctx, name); err == nil {
+		name += "-" + relabel.NewID().String()
+	}
+	run := api.NewRun{Name: name, Scaffold: "bare", Taskset: taskset(seed), Teacher: l.teacher.ID.String(),
+		Limits: &limits, Seed: int64(seed)}
+	run.Recipe, run.Beta, run.Rho = a.schedule(round)
+	return l.client.CreateRun(ctx, run)
+}
+
+// collect rolls out tasks until the export has its labels.
+func (l *loop) collect(ctx context.Context, s *student, acting relabel.Policy, seed int, a arm, round int) (export relabel.Export, err error) {
+	want := l.Labels
+	if round == 1 {
+		want = l.BaseLabels
+	}
+	labels, next := 0, 0
+	for count := a.expected(round, want); ; count = a.expected(round, max(want-labels, 0)) {
+		if next+count > l.pool(round) {
+			return export, fmt.Errorf("all %d tasks of the round gave only %d labels", next, labels)
+		}
+		var instances []string
+		for k := next; k < next+count; k++ {
+			instances = append(instances, repair.Draw(seedOfTask(seed, round, k), false).ID)
+		}
+		it, err := l.iterate(ctx, s.Run, api.NewIteration{Student: acting.ID.String(), Instances: instances})
+		if err != nil {
+			return export, err
+		}
+		next += count
+		labels += it.Progress.LabelsReceived
+		s.Turns += it.Progress.Turns
+		s.Trajectories += count
+		if labels < want {
+			continue
+		}
+		export, err = l.export(ctx, s.Run, want)
+		if err != nil || export.State == relabel.ExportDone {
+			return export, err
+		}
+		if !strings.Contains(export.Failure, "max_labels") {
+			return export, fmt.Errorf("the export %s is %s: %s", export.ID, export.State, export.Failure)
+		}
+	}
+}
+
+// iterate runs an iteration to its end.
+func (l *loop) iterate(ctx context.Context, run relabel.ID, ask api.NewIteration) (api.IterationView, error) {
+	it, err := l.client.StartIteration(ctx, run, ask)
+	if err != nil {
+		return it, err
+	}
+	if it, err = l.client.FollowIteration(ctx, it.ID, func(api.IterationView) {}); err != nil {
+		return it, err
+	}
+	if n := it.Progress.Trajectories[relabel.Failed]; n > 0 {
+		return it, fmt.Errorf("%d trajectories of iteration %s failed: see %s", n, it.ID, l.client.Base)
+	}
+	return it, nil
+}
+
+// export exports exactly want labels of a round, of trajectories of any end, and waits for it.
+func (l *loop) export(ctx context.Context, run relabel.ID, want int) (relabel.Export, error) {
+	form := relabel.ExportForm{Views: []relabel.View{relabel.ViewTree}, Tokenizer: tokenizerName, Capacity: 4096, MaxLabels: want}
+	e, err := l.client.StartExport(ctx, api.NewExport{Run: run.String(), Aggregated: true, Submitted: new(false), Resolved: new(false), ExportForm: form})
+	for err == nil && (e.State == relabel.ExportQueued || e.State == relabel.ExportRunning) {
+		select {
+		case <-ctx.Done():
+			return e, ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+		e, err = l.client.Export(ctx, e.ID)
+	}
+	return e, err
+}
+
+// train trains the round's student from the one before, on all exports so far.
+func (l *loop) train(ctx context.Context, s *student, seed int, a arm, round int, past []student) error {
+	begun := time.Now()
+	s.Checkpoint = filepath.Join("checkpoints", step(seed, a, round))
+	args := []string{filepath.Join(l.Programs, "train.py"), "--out", filepath.Join(l.Out, s.Checkpoint), "--seed", fmt.Sprint(seed)}
+	for _, p := range past {
+		s.Exports = append(s.Exports, p.Export)
+	}
+	s.Exports = append(s.Exports, s.Export)
+	if len(past) == 0 {
+		args = append(args, "--updates", fmt.Sprint(l.BaseUpdates), "--peak", "4e-3")
+	} else {
+		args = append(args, "--updates", fmt.Sprint(l.Updates), "--peak", "2e-3", "--init", filepath.Join(l.Out, past[len(past)-1].Checkpoint))
+	}
+	c := exec.CommandContext(ctx, l.Python, append(args, s.Exports...)...)
+	log, err := os.OpenFile(filepath.Join(l.Out, "train.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	c.Stderr = log
+	out, err := c.Output()
+	if err != nil {
+		return fmt.Errorf("train.py failed, see %s: %w", log.Name(), err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	s.Training = json.RawMessage(lines[len(lines)-1])
+	var made struct {
+		SHA256 string
+		Loss   float64
+	}
+	if err := json.Unmarshal(s.Training, &made); err != nil || len(made.SHA256) < 16 {
+		return fmt.Errorf("train.py printed no metadata: %.200q", s.Training)
+	}
+	s.SHA256, s.TrainSeconds = made.SHA256, time.Since(begun).Seconds()
+	l.say("%s: trained to a loss of %.4f in %.0f s", step(seed, a, round), made.Loss, s.TrainSeconds)
+	return nil
+}
+
+// hashFile is the hex SHA-256 of a file.
+func hashFile(name string) (string, error) {
+	text, err := os.ReadFile(name)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), err
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"relabel"
+)
+
+// record is what a run was made of and what came out, by step. A step that is in it is not done again.
+type record struct {
+	Made     madeOf                `json:"made_of"`
+	Images   map[string]string     `json:"images"`    // by seed
+	Students map[string]student    `json:"students"`  // by seed, arm and round
+	Results  map[string]evaluation `json:"evaluated"` // by seed, arm and round
+
+	file string
+}
+
+// madeOf is what all steps depend on: results of other settings are not mixed.
+type madeOf struct {
+	Relabel     string `json:"relabel"` // version of the program
+	Torch       string `json:"torch"`
+	BaseLabels  int    `json:"base_labels"`
+	BaseUpdates int    `json:"base_updates"`
+	Labels      int    `json:"labels"`
+	Updates     int    `json:"updates"`
+	Eval        int    `json:"eval"`
+}
+
+// student is a checkpoint and what it was trained on.
+type student struct {
+	Checkpoint string     `json:"checkpoint"` // folder below --out
+	SHA256     string     `json:"sha256"`
+	Run        relabel.ID `json:"run"`
+	Export     string     `json:"export"` // folder
+	// Manifest is the SHA-256 of the export's manifest. Turns and Trajectories are what was rolled out
+	// for it, Labels what it has of that.
+	Manifest       string          `json:"manifest_sha256"`
+	Turns          int             `json:"turns"`
+	Trajectories   int             `json:"trajectories"`
+	Labels         int             `json:"labels"`
+	Excluded       map[string]int  `json:"excluded"`
+	Exports        []string        `json:"exports"` // all that it was trained on, folders
+	CollectSeconds float64         `json:"collect_seconds"`
+	TrainSeconds   float64         `json:"train_seconds"`
+	Training       json.RawMessage `json:"training"` // metadata of train.py
+}
+
+// openRecord reads the record of a folder. CodeConflict if it has other settings.
+func openRecord(dir string, made madeOf) (*record, error) {
+	r := &record{Made: made, Images: map[string]string{}, Students: map[string]student{}, Results: map[string]evaluation{},
+		file: filepath.Join(dir, "record.json")}
+	text, err := os.ReadFile(r.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, r.save()
+	}
+	if err == nil {
+		err = json.Unmarshal(text, r)
+	}
+	if err == nil && r.Made != made {
+		err = relabel.Errorf(relabel.CodeConflict, "%s was made with other settings or versions: choose another --out, or remove it", dir)
+	}
+	return r, err
+}
+
+// save writes the record aside and renames it.
+func (r *record) save() error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	aside := r.file + ".new"
+	if err := os.WriteFile(aside, append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(aside, r.file)
+}
