@@ -17,6 +17,11 @@ KILLS ?= 200
 MINUTES ?= 10
 SEED ?= $(shell date +%s)
 
+# What `make learn` compares, with which seeds, in how many rounds.
+ARMS ?= sft,low
+SEEDS ?= 0
+ROUNDS ?= 4
+
 # Cached builds and tests are the same for each checkout, whatever its folder.
 export GOFLAGS ?= -trimpath
 version := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -31,6 +36,13 @@ demo: install ## Collect DAgger data on real packages with scripted models and s
 	@$(MAKE) --no-print-directory -j2 build demo-tasks
 	@tokenizer=$$(scripts/tokenizers.sh qwen3)/qwen3 || tokenizer=; \
 		bin/relabel demo --tasks "$$(demo/build.py)" $${tokenizer:+--tokenizer "$$tokenizer"} $(ARGS)
+
+.PHONY: learn
+learn: install ## Close the loop: collect, train and serve a small student in rounds, SFT against DAgger, on a CPU; ARMS=, SEEDS=, ROUNDS=, ARGS=
+	@$(MAKE) --no-print-directory -j2 build base-image
+	@mkdir -p bin
+	@go build -o bin/loop ./examples/train/learn/loop
+	@bin/loop --python "$$(scripts/python.sh examples/train/requirements.txt)" --arms '$(ARMS)' --seeds '$(SEEDS)' --rounds '$(ROUNDS)' $(ARGS)
 
 .PHONY: build
 build: ## Build bin/relabel and bin/sandboxd, static

@@ -5,7 +5,7 @@
 set -euo pipefail
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
 
-for label in relabel.demo relabel.base relabel.runtime relabel.postgres; do
+for label in relabel.demo relabel.learn relabel.base relabel.runtime relabel.postgres; do
     mapfile -t images < <(docker image ls -q --filter "label=$label" | sort -u)
     if [ "${#images[@]}" -gt 0 ]; then
         docker image rm -f "${images[@]}" >/dev/null
