@@ -9,7 +9,8 @@ import (
 // Recipe is the source of states and labels (paper table 2).
 type Recipe string
 
-// The recipes. A run has one of the first three, which need only teacher labels.
+// The recipes. The first three need labels of the teacher. Runs of the others have no collect
+// iterations.
 const (
 	SFT       Recipe = "sft"       // teacher states: β = 1
 	DAgger    Recipe = "dagger"    // turn mixture, eq. 8
@@ -18,16 +19,28 @@ const (
 	GRPO      Recipe = "grpo"      // student states and labels, weighted by advantages
 )
 
+// OnPolicy reports whether the recipe trains on the student's own actions, so that its runs
+// sample without labels.
+func (r Recipe) OnPolicy() bool { return r == OPD || r == GRPO }
+
+// DefaultKind is the kind of an iteration that names none.
+func (r Recipe) DefaultKind() IterationKind {
+	if r.OnPolicy() {
+		return Sample
+	}
+	return Collect
+}
+
 // Run is an experiment: its tasks, teacher and schedule.
 type Run struct {
 	ID        ID            `json:"id" doc:"Its id."`
 	Name      string        `json:"name" doc:"Its name."`
-	Recipe    Recipe        `json:"recipe" doc:"sft: teacher states. dagger: turn mixture, eq. 8. aggrevate: student prefixes, eq. 9."`
+	Recipe    Recipe        `json:"recipe" doc:"sft: teacher states. dagger: turn mixture, eq. 8. aggrevate: student prefixes, eq. 9. opd, grpo: the student alone, without labels."`
 	Scaffold  string        `json:"scaffold" doc:"The tools and prompts of the agents."`
 	Prompts   Prompts       `json:"prompts" doc:"The texts that open every trajectory."`
 	TasksetID ID            `json:"taskset_id" doc:"The taskset."`
 	Instances []string      `json:"instances,omitempty" doc:"Instance ids of its tasks; absent: every task that is not held out."`
-	TeacherID ID            `json:"teacher_id" doc:"The teacher policy, πe."`
+	TeacherID ID            `json:"teacher_id,omitzero" doc:"The teacher policy, πe; absent: none, in a grpo run."`
 	Beta      *BetaSchedule `json:"beta,omitempty" doc:"Schedule of βi."`
 	Rho       *RhoSchedule  `json:"rho,omitempty" doc:"Schedule of ρi."`
 	Labels    LabelMode     `json:"labels" doc:"When the teacher is asked for the labels of the student's turns: inline (during the rollout), deferred (after the iteration's last rollout), or batch (then, through the teacher's batch endpoint)."`
@@ -39,6 +52,9 @@ type Run struct {
 	CreatedAt  time.Time  `json:"created_at" doc:"When it was created."`
 	DeletingAt *time.Time `json:"deleting_at,omitempty" doc:"When its deletion began, which continues in the background and refuses new work; absent: not being deleted."`
 }
+
+// HasTeacher reports whether the run has a teacher.
+func (r Run) HasTeacher() bool { return r.TeacherID != ID{} }
 
 // LabelMode says when the teacher labels the student's turns. The teacher's executed actions
 // are their own labels in every mode.

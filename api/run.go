@@ -5,12 +5,12 @@ import "relabel"
 // NewRun describes an experiment.
 type NewRun struct {
 	Name      string                `json:"name" arg:"" minLength:"1" maxLength:"200" doc:"Name of the run; it must be unique."`
-	Recipe    relabel.Recipe        `json:"recipe,omitempty" enum:"sft,dagger,aggrevate" default:"dagger" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, or student prefixes of eq. 9."`
+	Recipe    relabel.Recipe        `json:"recipe,omitempty" enum:"sft,dagger,aggrevate,opd,grpo" default:"dagger" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, student prefixes of eq. 9, or (opd, grpo) the student alone, without labels."`
 	Scaffold  string                `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with: openhands, or bare, which has the same tools without a system prompt, schemas and decorated observations."`
 	Prompts   *NewPrompts           `json:"prompts,omitempty" type:"jsonfile" placeholder:"FILE" help:"JSON file {system, first, tools} with texts that replace those of the scaffold." doc:"Texts that replace those of the scaffold."`
 	Taskset   string                `json:"taskset" minLength:"1" maxLength:"200" doc:"The task set: its id or its name."`
 	Instances []string              `json:"instances,omitempty" name:"instance" minItems:"1" maxItems:"100000" help:"Roll out only this instance; may be repeated. Default: every task that is not held out." doc:"Instance ids to roll out. Default: every task that is not held out."`
-	Teacher   string                `json:"teacher" placeholder:"POLICY" minLength:"1" maxLength:"200" doc:"The teacher policy: its id, its name, or name@version."`
+	Teacher   string                `json:"teacher,omitempty" placeholder:"POLICY" minLength:"1" maxLength:"200" doc:"The teacher policy: its id, its name, or name@version. Only a grpo run can do without one."`
 	Beta      *relabel.BetaSchedule `json:"beta,omitempty" type:"json" placeholder:"JSON" help:"Schedule of βi, for dagger. Default: {\"kind\":\"linear\",\"start\":1,\"step\":0.2,\"floor\":0.6} (paper F.1)." doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 per iteration, at least 0.6 (paper F.1)."`
 	Rho       *relabel.RhoSchedule  `json:"rho,omitempty" type:"json" placeholder:"JSON" help:"Schedule of ρi, the distribution of the student-prefix length κ, for aggrevate. Default: {\"kind\":\"shifting\",\"max\":40} (paper F.1)." doc:"Schedule of ρi, the distribution of the student-prefix length κ, for aggrevate. Default: shifting, at most 40 turns (paper F.1)."`
 	Labels    relabel.LabelMode     `json:"labels,omitempty" enum:"inline,deferred,batch" default:"inline" doc:"When the teacher labels the student's turns: inline (during the rollout), deferred (after the iteration's last rollout), or batch (then, through the teacher's OpenAI-style batch endpoint)."`

@@ -42,8 +42,10 @@ func (c *runCreate) Run(ctx context.Context) error {
 		if _, err := findTaskset(ctx, cl, c.Taskset); err != nil {
 			return err
 		}
-		if _, err := FindPolicy(ctx, cl, c.Teacher); err != nil {
-			return err
+		if c.Teacher != "" {
+			if _, err := FindPolicy(ctx, cl, c.Teacher); err != nil {
+				return err
+			}
 		}
 		body := c.NewRun
 		body.Budget, body.Webhook = c.over(relabel.Run{})

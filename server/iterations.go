@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -38,7 +39,7 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 		return nil, asField(err, "student")
 	}
 	b := in.Body
-	ask := relabel.NewIteration{Kind: b.Kind, StudentID: student.ID, Beta: b.Beta, Rho: b.Rho, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations}
+	ask := relabel.NewIteration{Kind: cmp.Or(b.Kind, run.Recipe.DefaultKind()), StudentID: student.ID, Beta: b.Beta, Rho: b.Rho, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations}
 	if b.Again != nil {
 		draw, err := s.Store.FindDraw(ctx, *b.Again)
 		if err != nil {

@@ -38,11 +38,9 @@ func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.R
 		return nil, asField(err, "taskset")
 	}
 	r.TasksetID = set.ID
-	teacher, err := s.findPolicy(ctx, b.Teacher)
-	if err != nil {
+	if r.TeacherID, err = s.teacherOf(ctx, b); err != nil {
 		return nil, asField(err, "teacher")
 	}
-	r.TeacherID = teacher.ID
 	if err := s.checkInstances(ctx, r); err != nil {
 		return nil, err
 	}
@@ -53,6 +51,18 @@ func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.R
 		return nil, err
 	}
 	return one(s.Store.FindRun(ctx, r.ID))
+}
+
+// teacherOf finds the teacher of a new run, which only grpo can do without.
+func (s *site) teacherOf(ctx context.Context, b api.NewRun) (id relabel.ID, err error) {
+	switch {
+	case b.Teacher != "":
+		teacher, err := s.findPolicy(ctx, b.Teacher)
+		return teacher.ID, err
+	case b.Recipe == relabel.GRPO:
+		return id, nil
+	}
+	return id, relabel.Errorf(relabel.CodeInvalid, "is missing; only a grpo run can do without a teacher").On("teacher")
 }
 
 // prompts puts a run's own texts over the scaffold's.

@@ -87,7 +87,8 @@ func readClaim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, run, iteration,
 	readInto(b, &c.Iteration, pgx.RowToStructByName[relabel.Iteration], iterationSelect+" WHERE it.id = $1", iteration)
 	readInto(b, &c.Run, pgx.RowToStructByName[relabel.Run], runSelect+" WHERE ru.id = $1", run)
 	readInto(b, &c.Task, scanTask, taskSelect+" WHERE ta.id = $1", task)
-	readInto(b, &c.Teacher, pgx.RowToStructByName[relabel.Policy],
+	var teacher []relabel.Policy // none in a run without one
+	queueRead(b, &teacher, pgx.RowToStructByName[relabel.Policy],
 		policySelect+" JOIN runs ru ON ru.teacher_id = po.id WHERE ru.id = $1", run)
 	readInto(b, &c.Student, pgx.RowToStructByName[relabel.Policy],
 		policySelect+" JOIN iterations it ON it.student_id = po.id WHERE it.id = $1", iteration)
@@ -98,6 +99,9 @@ func readClaim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, run, iteration,
 		AND container <> '' AND outcome IN ('lost', 'environment', 'diverged', 'cancelled') ORDER BY number`, c.TrajectoryID, c.Attempt)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
+	}
+	for _, p := range teacher {
+		c.Teacher = p
 	}
 	return readTrail(ctx, tx, c)
 }

@@ -41,6 +41,7 @@ var meanings = map[string]*relabel.Error{
 	"policies_name_check":          relabel.Errorf(relabel.CodeInvalid, "a policy's name must not be empty or contain @").On("name"),
 	"runs_name_check":              relabel.Errorf(relabel.CodeInvalid, "a run needs a name").On("name"),
 	"runs_taskset_id_fkey":         relabel.Errorf(relabel.CodeInvalid, "there is no such task set").On("taskset_id"),
+	"runs_teacher":                 relabel.Errorf(relabel.CodeInvalid, "is missing; only a grpo run can do without a teacher").On("teacher_id"),
 	"runs_teacher_id_fkey":         relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("teacher_id"),
 	"runs_pkey":                    relabel.Errorf(relabel.CodeConflict, "the run exists already"),
 	"iterations_number":            relabel.Errorf(relabel.CodeConflict, "the run has an iteration of this number already").On("number"),

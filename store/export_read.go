@@ -166,7 +166,7 @@ func allOver(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection, last i
 type exportContext struct {
 	iterations map[relabel.ID]relabel.Iteration
 	labels     *relabel.ID // whose labels leave; nil: the run's teacher's
-	teacher    relabel.ID
+	teacher    *relabel.ID // nil if the run has none
 	policies   map[relabel.ID]relabel.Policy
 }
 
@@ -180,8 +180,10 @@ func (x *exportContext) load(ctx context.Context, tx pgx.Tx, id relabel.ID) (e r
 	if e.Iteration, err = x.iteration(ctx, tx, e.Trajectory.IterationID); err != nil {
 		return e, err
 	}
-	if e.Teacher, err = x.policy(ctx, tx, x.teacher); err != nil {
-		return e, err
+	if x.teacher != nil {
+		if e.Teacher, err = x.policy(ctx, tx, *x.teacher); err != nil {
+			return e, err
+		}
 	}
 	if e.Student, err = x.policy(ctx, tx, e.Iteration.StudentID); err != nil {
 		return e, err

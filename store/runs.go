@@ -9,7 +9,7 @@ import (
 	"relabel"
 )
 
-const runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.prompts, ru.taskset_id, ru.instances, ru.teacher_id, ru.beta, ru.rho, ru.labels,
+const runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.prompts, ru.taskset_id, ru.instances, coalesce(ru.teacher_id, '00000000-0000-0000-0000-000000000000') AS teacher_id, ru.beta, ru.rho, ru.labels,
 	json_build_object('max_turns', ru.max_turns, 'max_context_tokens', ru.max_context_tokens, 'wall_clock_seconds', ru.wall_clock_seconds,
 		'command_seconds', ru.command_seconds, 'verify_seconds', ru.verify_seconds,
 		'environment_retries', ru.environment_retries) AS limits,
@@ -21,7 +21,7 @@ const runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.prompts, ru
 const runInsert = `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskset_id, instances, teacher_id, beta, rho, labels,
 	max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed,
 	budget_tokens, budget_micros, webhook)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, nullif($19::bigint, 0), nullif($20::bigint, 0), $21)`
+	VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, '00000000-0000-0000-0000-000000000000'::uuid), $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, nullif($19::bigint, 0), nullif($20::bigint, 0), $21)`
 
 // CreateRun stores a run, which never changes afterwards. CodeConflict if the name is taken.
 func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {

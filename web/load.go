@@ -35,7 +35,11 @@ func remember(find nameFinder) nameFinder {
 	}
 }
 
+// policyName is a policy's name@version, "none" for the teacher of a run without one.
 func (v *viewer) policyName(ctx context.Context, id relabel.ID) (string, error) {
+	if id == (relabel.ID{}) {
+		return "none", nil
+	}
 	p, err := v.Store.FindPolicy(ctx, id)
 	if err != nil {
 		return "", err

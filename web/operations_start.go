@@ -37,13 +37,13 @@ func (v *viewer) startIteration(r *http.Request, run relabel.Run, chosen url.Val
 	if run.Paused != nil {
 		o.Notes = append(o.Notes, "The run is paused: no rollout starts until it is resumed.")
 	}
-	o.Costs = costsOf(n, cmp.Or(body.Kind, relabel.Collect), rounds)
+	o.Costs = costsOf(n, cmp.Or(body.Kind, run.Recipe.DefaultKind()), rounds)
 	return o, err
 }
 
 // startForm is the form of a new iteration, without the fields that the chosen values exclude.
 func startForm(run relabel.Run, chosen url.Values) form {
-	f, kind := form{chosen: chosen}, cmp.Or(relabel.IterationKind(chosen.Get("kind")), relabel.Collect)
+	f, kind := form{chosen: chosen}, cmp.Or(relabel.IterationKind(chosen.Get("kind")), run.Recipe.DefaultKind())
 	if !kind.Labelled() || run.Beta == nil {
 		f.hidden = append(f.hidden, "beta")
 	}
@@ -61,16 +61,25 @@ func startForm(run relabel.Run, chosen url.Values) form {
 func startFields(run relabel.Run, f form, body api.NewIteration, policies []string, rounds []round) []operationField {
 	var again []string
 	for _, r := range slices.Backward(rounds) {
-		if r.Kind == cmp.Or(body.Kind, relabel.Collect) {
+		if r.Kind == cmp.Or(body.Kind, run.Recipe.DefaultKind()) {
 			again = append(again, r.ID.String())
 		}
 	}
 	return f.fields(api.NewIteration{}, map[string]func(*operationField){
+		"kind":     func(f *operationField) { f.Choices = kindChoices(run.Recipe) },
 		"student":  with(policies, body.Student),
 		"again":    with(again, ""),
 		"held_out": func(f *operationField) { f.Values = []string{strconv.FormatBool(body.HeldOut)} },
 		"beta":     func(f *operationField) { f.Help += " Empty: the schedule’s, " + betaWords(*run.Beta) + "." },
 	})
+}
+
+// kindChoices are the kinds of iterations of a recipe, the default one first.
+func kindChoices(recipe relabel.Recipe) []choice {
+	if recipe.OnPolicy() {
+		return choicesOf(string(relabel.Sample), string(relabel.Evaluate))
+	}
+	return choicesOf(string(relabel.Collect), string(relabel.Evaluate), string(relabel.Sample))
 }
 
 // countTrajectories is the number of trajectories that an iteration will have.

@@ -98,6 +98,8 @@ func (v *viewer) showHome(w http.ResponseWriter, r *http.Request) error {
 func (v *viewer) viewRun(ctx context.Context, run relabel.Run) (runView, error) {
 	view := runView{Run: run, Schedule: "teacher alone"}
 	switch {
+	case run.Recipe.OnPolicy():
+		view.Schedule = "student alone, sampled"
 	case run.Beta != nil:
 		view.Schedule = "β " + betaWords(*run.Beta)
 	case run.Rho != nil:

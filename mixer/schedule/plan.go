@@ -68,6 +68,8 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 		return it, relabel.Errorf(relabel.CodeInvalid, "is %d; iterations count from 1", number).On("number")
 	case ask.Kind == "":
 		return it, relabel.Errorf(relabel.CodeInvalid, "is missing").On("kind")
+	case ask.Kind.Labelled() && run.Recipe.OnPolicy():
+		return it, relabel.Errorf(relabel.CodeInvalid, "is %s; the recipe %s trains on the student's own actions without labels: use sample or evaluate", ask.Kind, run.Recipe).On("kind")
 	case ask.StudentID == relabel.ID{}:
 		return it, relabel.Errorf(relabel.CodeInvalid, "is missing; an iteration names its student").On("student_id")
 	case ask.Beta != nil && (!it.Kind.Labelled() || run.Recipe != relabel.DAgger):

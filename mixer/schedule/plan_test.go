@@ -196,6 +196,32 @@ func TestASampleIsTheStudentAloneWithDrawsOfItsOwn(t *testing.T) {
 	})
 }
 
+func TestRunsOfOnPolicyRecipesDoNotCollect(t *testing.T) {
+	tasks := tasksOf(2, 1)
+	for _, recipe := range []relabel.Recipe{relabel.OPD, relabel.GRPO} {
+		run := runOf(recipe)
+		_, err := schedule.Plan(run, 1, collect(), tasks)
+		wantField(t, err, "kind")
+		for kind, heldOut := range map[relabel.IterationKind]bool{relabel.Sample: false, relabel.Evaluate: true} {
+			p := plan(t, run, 1, relabel.NewIteration{Kind: kind, StudentID: relabel.NewID(), HeldOut: heldOut}, tasks)
+			if len(p.Trajectories) != 1 || p.Trajectories[0].Executors != schedule.Prefix(100, 100) {
+				t.Errorf("%s of %s: %+v", kind, recipe, p.Trajectories)
+			}
+		}
+		run.Labels = relabel.LabelsDeferred
+		wantField(t, schedule.ValidateRun(run), "labels")
+		run = runOf(recipe)
+		run.Beta = &schedule.PaperBeta
+		wantField(t, schedule.ValidateRun(run), "beta")
+		run = runOf(recipe)
+		run.Rho = &schedule.PaperRho
+		wantField(t, schedule.ValidateRun(run), "rho")
+	}
+	if relabel.OPD.DefaultKind() != relabel.Sample || relabel.DAgger.DefaultKind() != relabel.Collect {
+		t.Error("the default kind does not fit the recipe")
+	}
+}
+
 func TestASampleNeverRollsOutHeldOutTasks(t *testing.T) {
 	tasks, run := tasksOf(4, 2), runOf(relabel.DAgger)
 	draw := relabel.Draw{TasksetID: run.TasksetID, Instances: []string{"task-003"}}

@@ -48,9 +48,12 @@ func ValidateRun(run relabel.Run) error {
 // validateRecipe checks the recipe and that each schedule goes with it.
 func validateRecipe(run relabel.Run) error {
 	switch run.Recipe {
-	case relabel.SFT, relabel.DAgger, relabel.AggreVaTe:
+	case relabel.SFT, relabel.DAgger, relabel.AggreVaTe, relabel.OPD, relabel.GRPO:
 	default:
-		return relabel.Errorf(relabel.CodeInvalid, "is %q; must be sft, dagger or aggrevate", run.Recipe).On("recipe")
+		return relabel.Errorf(relabel.CodeInvalid, "is %q; must be sft, dagger, aggrevate, opd or grpo", run.Recipe).On("recipe")
+	}
+	if run.Recipe.OnPolicy() && run.Labels.Deferred() {
+		return relabel.Errorf(relabel.CodeInvalid, "is %s; an %s run has no labels: omit it", run.Labels, run.Recipe).On("labels")
 	}
 	if run.Beta != nil && run.Recipe != relabel.DAgger {
 		return relabel.Errorf(relabel.CodeInvalid, "requires the recipe dagger, not %s", run.Recipe).On("beta")

@@ -110,7 +110,11 @@ func Finish(t testing.TB, s *store.Store, c relabel.Claim, turns int, resolved b
 	ctx := context.Background()
 	for i := 1; i <= turns; i++ {
 		label := Received(c.Teacher.ID, fmt.Sprintf("label %d", i))
-		must(t, s.CommitTurn(ctx, c.Fence, Turn(c, i, &label)))
+		turn := Turn(c, i, &label)
+		if !c.Trajectory.Kind.Labelled() {
+			turn.Label = nil
+		}
+		must(t, s.CommitTurn(ctx, c.Fence, turn))
 	}
 	must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("diff --git a/a b/a\n"), Submitted: true}))
 	must(t, s.BeginVerifying(ctx, c.Fence))

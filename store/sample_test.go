@@ -1,0 +1,56 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"relabel"
+	"relabel/store/storetest"
+)
+
+// samples makes the seeded iteration one of kind sample, with n rollouts of each task.
+func samples(n int) func(d *storetest.Seeded) {
+	return func(d *storetest.Seeded) {
+		d.Run.Recipe, d.Run.Beta = relabel.GRPO, nil
+		d.Iteration.Kind, d.Iteration.Beta, d.Iteration.Generations, d.Trajectories = relabel.Sample, nil, n, nil
+		for _, task := range d.Tasks {
+			for g := range n {
+				d.Trajectories = append(d.Trajectories, relabel.Trajectory{ID: relabel.NewID(), TaskID: task.ID, Generation: g, Executors: "ssss"})
+			}
+		}
+	}
+}
+
+func TestAGRPORunNeedsNoTeacher(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := storetest.SeedWith(t, s, 1, func(d *storetest.Seeded) {
+		samples(2)(d)
+		d.Run.TeacherID = relabel.ID{}
+	})
+	must(t, s.SeeEndpoints(ctx, "other", []relabel.EndpointStatus{{URL: "http://nobody", Down: "refused"}}))
+	for range d.Trajectories {
+		c, err := s.ClaimNext(ctx, "w", storetest.Lease)
+		must(t, err)
+		if c.Run.HasTeacher() || c.Teacher.ID != (relabel.ID{}) || c.Student.ID != d.Student.ID {
+			t.Errorf("claims %+v", c)
+		}
+		storetest.Finish(t, s, c, 2, true)
+	}
+	figures, err := s.ListFigures(ctx, d.Run.ID)
+	must(t, err)
+	if p := figures[0].Progress; p.Resolved != 2 || p.Turns != 4 || p.LabelsReceived+p.LabelsMissed+p.TeacherTurns != 0 {
+		t.Errorf("%+v", p)
+	}
+	runs, _, err := s.ListRuns(ctx, relabel.Page{})
+	must(t, err)
+	if len(runs) != 1 || runs[0].HasTeacher() || runs[0].Recipe != relabel.GRPO {
+		t.Errorf("%+v", runs)
+	}
+	for _, recipe := range []relabel.Recipe{relabel.OPD, relabel.DAgger} {
+		without := d.Run
+		without.ID, without.Name, without.Recipe = relabel.NewID(), string(recipe), recipe
+		wantCode(t, s.CreateRun(ctx, without), relabel.CodeInvalid)
+	}
+}
