@@ -27,6 +27,8 @@ type TrajectoryFilter struct {
 	Failure         FailureReason
 	Verdict         VerdictKind
 	VerdictReason   VerdictReason
+	FailureMode     FailureMode
+	ToolUseError    *bool // false: computed, and none
 	Submitted       *bool
 	Resolved        *bool // submitted and passed; false: a verdict, and not both
 	LabelsMissing   bool  // at least one label is missing

@@ -26,9 +26,9 @@ var (
 	technology      = []string{"net", "net/http", "os", "os/exec", "database/sql", "html/template", "syscall", "plugin", "unsafe", "C"}
 )
 
-// leaves are folders that import the root and gitdiff at most; any folder that is not a leaf may
-// import them.
-var leaves = []string{"api", "chat", "gitdiff", "jinja", "lease", "modelfiles", "safetext", "stats", "tasks", "tokenizer"}
+// leaves are folders that import the root and the leaves in arrows at most; any folder that is not a
+// leaf may import them.
+var leaves = []string{"api", "chat", "failuremode", "gitdiff", "jinja", "lease", "modelfiles", "safetext", "stats", "tasks", "tokenizer"}
 
 // arrows are the imports between folders that are wanted, besides the root package,
 // which any may import, and cmd, which may import any. A * stands for one folder.
@@ -40,6 +40,9 @@ var arrows = []struct{ from, to string }{
 	{"cli", "api/client"},
 	{"web", "web/*"},
 	{"tasks", "gitdiff"},
+	{"failuremode", "chat"},
+	{"failuremode", "gitdiff"},
+	{"failuremode", "stats"},
 	{"envs/*", "envs"},
 	{"envs/*/*", "envs"},
 	{"envs/*", "envs/wire"},   // the frames that both ends speak

@@ -104,6 +104,8 @@ type Trajectory struct {
 	Protections    *int          `json:"protections,omitempty" doc:"Version of the verifier's protections at the verdict; 0: before versions were recorded; absent without a verdict."`
 	Verdict        VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict) or none (not yet, or cancelled)."`
 	VerdictReason  VerdictReason `json:"verdict_reason,omitempty" doc:"Why it passed or not: passed, tests (one did not pass), tests_timed_out, tests_did_not_finish, tests_tampered, empty_patch, patch_does_not_apply or patch_unsafe; absent without a verdict."`
+	FailureMode    FailureMode   `json:"failure_mode,omitempty" doc:"Primary failure mode if it is not resolved: loop, overflow, budget, no_edit or other without a valid submission; syntax_or_runtime, wrong_file or wrong_solution with one. Absent until it is computed, some seconds after the end, and without a verdict."`
+	ToolUseError   *bool         `json:"tool_use_error,omitempty" doc:"Whether a call was malformed, named an unknown tool or was refused by the tool; absent until it is computed."`
 	LabelsReceived int           `json:"labels_received" doc:"Turns with a received label."`
 	LabelsPending  int           `json:"labels_pending" doc:"Turns with a pending label."`
 	LabelsMissing  int           `json:"labels_missing" doc:"Turns whose label is missing."`

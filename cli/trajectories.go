@@ -37,7 +37,7 @@ func (c *trajectoryList) Run(ctx context.Context) error {
 }
 
 func printTrajectories(all []relabel.Trajectory) error {
-	heads := []string{"ID", "ITERATION", "INSTANCE", "STATE", "TURNS", "END", "SUBMITTED", "VERDICT", "RESOLVED", "FAILURE", "DETAIL",
+	heads := []string{"ID", "ITERATION", "INSTANCE", "STATE", "TURNS", "END", "SUBMITTED", "VERDICT", "RESOLVED", "MODE", "FAILURE", "DETAIL",
 		"TOKENS", "AGREEMENT", "MISSING", "FLAGS"}
 	return printTable(all, heads, func(j relabel.Trajectory) []any {
 		agreement := ""
@@ -45,6 +45,6 @@ func printTrajectories(all []relabel.Trajectory) error {
 			agreement = fmt.Sprintf("%.2f", *j.Agreement)
 		}
 		return []any{j.ID, fmt.Sprintf("%s %d", j.Kind, j.Iteration), j.InstanceID, j.State, j.Turns, j.EndReason, j.Submitted, j.Verdict, j.Resolved,
-			j.Failure, j.FailureDetail, j.Tokens, agreement, j.LabelsMissing, strings.Join(j.Flags, ", ")}
+			j.FailureMode, j.Failure, j.FailureDetail, j.Tokens, agreement, j.LabelsMissing, strings.Join(j.Flags, ", ")}
 	})
 }

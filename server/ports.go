@@ -26,6 +26,7 @@ type Store interface {
 	relabel.RelabelingStore
 	relabel.ScoringStore
 	relabel.ReviewStore
+	relabel.FailureModeStore
 	relabel.ExportStore
 	relabel.IdempotencyStore
 	relabel.AccessStore

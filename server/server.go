@@ -121,6 +121,7 @@ func New(config Config) http.Handler {
 	s.addRegradings()
 	s.addReviews()
 	s.addOutcomes()
+	s.addFailures()
 	s.addExports()
 	s.addExportFiles()
 	s.addTime()

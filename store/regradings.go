@@ -238,7 +238,7 @@ func putOffRegrading(ctx context.Context, tx pgx.Tx, f relabel.RegradeFence, tri
 func replaceVerdict(ctx context.Context, tx pgx.Tx, f relabel.RegradeFence, trajectory relabel.ID, v relabel.Verdict, changed bool) error {
 	b := &pgx.Batch{}
 	b.Queue("UPDATE regradings SET state = 'done', changed = $2, owner = NULL, lease_until = NULL, ended_at = clock_timestamp() WHERE id = $1", f.RegradingID, changed)
-	b.Queue("UPDATE trajectories SET passed = $2, verdict_reason = $3, protections = $4 WHERE id = $1", trajectory, v.Passed, validUTF8(string(v.Reason)), v.Protections)
+	b.Queue("UPDATE trajectories SET passed = $2, verdict_reason = $3, protections = $4, failure_mode = NULL, failure_rules = 0 WHERE id = $1", trajectory, v.Passed, validUTF8(string(v.Reason)), v.Protections)
 	b.Queue("INSERT INTO events (subject, run_id, iteration_id, trajectory_id, state) SELECT 'trajectory', run_id, iteration_id, id, state FROM trajectories WHERE id = $1", trajectory)
 	// Last, because the iteration's row is contended.
 	b.Queue("UPDATE iterations SET regraded_at = clock_timestamp() WHERE id = (SELECT iteration_id FROM trajectories WHERE id = $1)", trajectory)

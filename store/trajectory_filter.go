@@ -93,10 +93,12 @@ func (q *queryBuilder) filter(f resolvedFilter, of segment) {
 	narrow(q, "tr.failure = %s", validUTF8(string(f.Failure)))
 	narrow(q, "tr.verdict = %s", validUTF8(string(f.Verdict)))
 	narrow(q, "tr.verdict_reason = %s", validUTF8(string(f.VerdictReason)))
+	narrow(q, "tr.failure_mode = %s", validUTF8(string(f.FailureMode)))
 	// IS NOT NULL follows from the equality and repeats the condition of the partial index: the
 	// planner does not infer it for false.
 	narrow(q, "tr.submitted IS NOT NULL AND tr.submitted = %s", f.Submitted)
 	narrow(q, "tr.resolved IS NOT NULL AND tr.resolved = %s", f.Resolved)
+	narrow(q, "tr.tool_use_error IS NOT NULL AND tr.tool_use_error = %s", f.ToolUseError)
 	if f.LabelsMissing {
 		q.where("tr.labels_missing > 0")
 	}

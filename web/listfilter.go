@@ -15,13 +15,15 @@ import (
 
 // filterWords are texts of the values of filters that are not shown as they are.
 var filterWords = map[string]map[string]string{
-	"verdict":    {"error": "infrastructure", "none": "none yet"},
-	"end_reason": wordsOf(endWords),
-	"failure":    {"image_missing": "image missing"},
-	"resolved":   yesNo,
-	"submitted":  yesNo,
-	"labels":     {"missing": "some are missing"},
-	"reviewed":   yesNo,
+	"verdict":        {"error": "infrastructure", "none": "none yet"},
+	"end_reason":     wordsOf(endWords),
+	"failure":        {"image_missing": "image missing"},
+	"failure_mode":   wordsOf(modeWords),
+	"tool_use_error": yesNo,
+	"resolved":       yesNo,
+	"submitted":      yesNo,
+	"labels":         {"missing": "some are missing"},
+	"reviewed":       yesNo,
 	// "tests pass" includes submitted trajectories; verdictWords describes only unresolved ones.
 	"verdict_reason": func() map[string]string {
 		words := wordsOf(verdictWords)
@@ -109,6 +111,7 @@ func readFilter(q url.Values) (f relabel.TrajectoryFilter, err error) {
 	var labels string
 	into := map[string]any{"run": &f.RunID, "iteration": &f.IterationID, "taskset": &f.TasksetID, "task": &f.TaskID, "q": &f.Text, "instance": &f.InstanceID, "instance_part": &f.InstancePart, "flag": &f.Flag,
 		"state": &f.State, "end_reason": &f.EndReason, "failure": &f.Failure, "verdict": &f.Verdict, "verdict_reason": &f.VerdictReason,
+		"failure_mode": &f.FailureMode, "tool_use_error": &f.ToolUseError,
 		"submitted": &f.Submitted, "resolved": &f.Resolved, "reviewed": &f.Reviewed, "labels": &labels,
 		"turns_min": &f.MinTurns, "turns_max": &f.MaxTurns, "agreement_min": &f.MinAgreement, "agreement_max": &f.MaxAgreement}
 	if n, err := strconv.ParseInt(q.Get("iteration"), 10, 32); err == nil && n > 0 {

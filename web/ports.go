@@ -22,6 +22,7 @@ type Store interface {
 	relabel.RelabelingStore
 	relabel.RegradingStore
 	relabel.ReviewStore
+	relabel.FailureModeStore
 	relabel.WebhookStore
 
 	BeginSession(ctx context.Context, tokenSHA256 string) (secret string, err error)

@@ -36,6 +36,7 @@ type trajectoryView struct {
 	Tokens     relabel.Usage
 	Cards      []turnView // the first ones, or those asked for
 	Outcome    outcomeView
+	Finding    relabel.FailureFinding // zero before it is computed
 	Again      againView
 	Reviews    reviewsView
 	Operations []operationLink
@@ -128,6 +129,9 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request, view tra
 		view.Outcome, err = v.judged(r.Context(), view, view.cardLimits())
 	}
 	if err != nil {
+		return err
+	}
+	if view.Finding, err = v.failureOf(r.Context(), view.ID); err != nil {
 		return err
 	}
 	if view.Reviews, err = v.reviewsOf(r, view.ID); err != nil {

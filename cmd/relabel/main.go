@@ -25,6 +25,7 @@ type commands struct {
 	Policy     cli.PolicyCommand     `cmd:"" help:"Register and list the endpoints of teachers and students."`
 	Run        cli.RunCommand        `cmd:"" help:"Create runs, start and watch their iterations."`
 	Export     cli.ExportCommand     `cmd:"" help:"Build data sets from labelled trajectories."`
+	Report     cli.ReportCommand     `cmd:"" help:"Print figures of a run as a table, JSON or CSV."`
 	Trajectory cli.TrajectoryCommand `cmd:"" help:"List trajectories of all runs, filtered and sorted."`
 	Review     cli.ReviewCommand     `cmd:"" help:"Flag trajectories and add notes to them."`
 	Token      cli.TokenCommand      `cmd:"" help:"Create and revoke the bearer tokens of the REST interface."`

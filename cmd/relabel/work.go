@@ -179,10 +179,14 @@ func (w *work) services(rollouts int) (*worker.Recovery, []worker.Service, error
 	if err != nil {
 		return nil, nil, err
 	}
+	modes, err := worker.NewFailureModes(worker.FailureModesConfig{Store: w.db.Store, Log: w.log})
+	if err != nil {
+		return nil, nil, err
+	}
 	activity := worker.Task{Period: 2 * time.Second, Run: w.showActivity, Failure: "cannot publish worker activity", Log: w.log}
 	budget := worker.Task{Period: time.Minute, Delayed: true, Run: w.host.Tidy,
 		Failure: "cannot remove images over the budget", Log: w.log}
-	services := []worker.Service{w.capacity.Disk, recovery, reaper, activity.Service(), endpoints, retention, images, budget.Service()}
+	services := []worker.Service{w.capacity.Disk, recovery, reaper, activity.Service(), endpoints, retention, images, modes, budget.Service()}
 	return recovery, services, nil
 }
 

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+)
+
+// ReportCommand is `relabel report`.
+type ReportCommand struct {
+	Failures reportFailures `cmd:"" help:"Count the failure modes of a run's trajectories by iteration."`
+}
+
+// reportFlags name a run and the format of a report about it.
+type reportFlags struct {
+	runFlags
+	Format string `enum:"table,json,csv" default:"table" placeholder:"FORMAT" help:"table, json or csv."`
+}
+
+// printCSV prints a header and rows as CSV.
+func printCSV(heads []string, rows [][]any) error {
+	w := csv.NewWriter(os.Stdout)
+	lines := [][]string{heads}
+	for _, row := range rows {
+		line := make([]string, len(row))
+		for i, cell := range row {
+			line[i] = csvText(cell)
+		}
+		lines = append(lines, line)
+	}
+	return w.WriteAll(lines)
+}
+
+// csvText formats a cell; nil pointers are empty.
+func csvText(cell any) string {
+	if number, ok := cell.(*float64); ok {
+		if number == nil {
+			return ""
+		}
+		return fmt.Sprintf("%.6g", *number)
+	}
+	return fmt.Sprint(cell)
+}

@@ -1,0 +1,97 @@
+package failuremode
+
+import (
+	"relabel"
+	"relabel/stats"
+)
+
+// Report sums the done trajectories of a run by iteration and mode. Tallies of iterations that are
+// not listed, which began later, are not counted.
+func Report(run relabel.ID, iterations []relabel.Iteration, tallies []relabel.FailureTally) relabel.FailureReport {
+	by := map[relabel.ID][]relabel.FailureTally{}
+	for _, t := range tallies {
+		by[t.IterationID] = append(by[t.IterationID], t)
+	}
+	report := relabel.FailureReport{RunID: run, Rules: relabel.FailureRules, Iterations: []relabel.IterationFailures{}}
+	for _, it := range iterations {
+		report.Iterations = append(report.Iterations, failuresOf(it, by[it.ID]))
+	}
+	return report
+}
+
+// condition is a property of the trajectories of a tally.
+type condition func(relabel.FailureTally) bool
+
+func failuresOf(it relabel.Iteration, tallies []relabel.FailureTally) relabel.IterationFailures {
+	f := relabel.IterationFailures{IterationID: it.ID, Kind: it.Kind, Number: it.Number, StudentID: it.StudentID}
+	tasks := map[relabel.ID]bool{}
+	for _, t := range tallies {
+		tasks[t.TaskID] = true
+		f.Done += t.Count
+		switch {
+		case t.Submitted && t.Resolved == nil:
+			f.Unverified += t.Count
+		case !t.Classified:
+			f.Unclassified += t.Count
+		}
+	}
+	f.Tasks = len(tasks)
+	all := func(relabel.FailureTally) bool { return true }
+	submitted := func(t relabel.FailureTally) bool { return t.Submitted }
+	known := func(t relabel.FailureTally) bool { return !t.Submitted || t.Resolved != nil }
+	resolved := func(t relabel.FailureTally) bool { return t.Submitted && t.Resolved != nil && *t.Resolved }
+	classified := func(t relabel.FailureTally) bool { return t.Mode != "" }
+	f.Resolved = proportion(tallies, known, resolved)
+	f.Submitted = proportion(tallies, all, submitted)
+	f.Unresolved = modes(tallies, relabel.SubmittedModes, func(t relabel.FailureTally) bool { return classified(t) && t.Submitted })
+	f.NoSubmission = modes(tallies, relabel.NotSubmittedModes, func(t relabel.FailureTally) bool { return classified(t) && !t.Submitted })
+	f.ToolUseError = proportion(tallies, classified, func(t relabel.FailureTally) bool { return t.ToolUseError })
+	return f
+}
+
+func modes(tallies []relabel.FailureTally, of []relabel.FailureMode, partition condition) []relabel.FailureCount {
+	counts := make([]relabel.FailureCount, len(of))
+	for i, mode := range of {
+		counts[i] = relabel.FailureCount{Mode: mode, Proportion: proportion(tallies, partition, func(t relabel.FailureTally) bool { return t.Mode == mode })}
+	}
+	return counts
+}
+
+// proportion is the share of trajectories that are counted among those of the denominator, with its
+// 95% interval: Wilson's if each task has one of these, else clustered by task.
+func proportion(tallies []relabel.FailureTally, denominator, counted condition) relabel.Proportion {
+	var p relabel.Proportion
+	byTask := map[relabel.ID]stats.Cluster{}
+	var order []relabel.ID // the sums do not depend on the order of a map
+	single := true
+	for _, t := range tallies {
+		if !denominator(t) {
+			continue
+		}
+		c, seen := byTask[t.TaskID]
+		if !seen {
+			order = append(order, t.TaskID)
+		}
+		c.Trials += t.Count
+		if counted(t) {
+			c.Successes += t.Count
+		}
+		byTask[t.TaskID] = c
+		single = single && c.Trials == 1
+	}
+	clusters := make([]stats.Cluster, len(order))
+	for i, task := range order {
+		clusters[i] = byTask[task]
+		p.Count += clusters[i].Successes
+		p.Of += clusters[i].Trials
+	}
+	if p.Of == 0 {
+		return p
+	}
+	interval := stats.Wilson(p.Count, p.Of)
+	if !single {
+		interval, _ = stats.Clustered(clusters)
+	}
+	p.Share, p.Low, p.High = new(float64(p.Count)/float64(p.Of)), &interval.Low, &interval.High
+	return p
+}

@@ -1,0 +1,36 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"relabel"
+	"relabel/failuremode"
+)
+
+func (s *site) addFailures() {
+	add(s, operation(http.MethodGet, "/v1/runs/{id}/failures", "runs", "report-failures", "Report a run's failure modes",
+		"The done trajectories of each iteration by primary failure mode, in the layout of table 4 of the paper: submitted and unresolved ones, and those without a valid submission, each with counts, denominators and 95% intervals. "+
+			"Modes are computed some seconds after a trajectory ends; those that are not yet are counted."), s.reportFailures)
+	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/failure", "trajectories", "show-failure", "Show a trajectory's failure mode",
+		"Its primary failure mode with the turns that show it, and its tool-use errors. 404 before it is computed."), s.showFailure)
+}
+
+func (s *site) reportFailures(ctx context.Context, in *IDPath) (*of[relabel.FailureReport], error) {
+	if _, err := s.Store.FindRun(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	iterations, err := s.Store.ListIterations(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	tallies, err := s.Store.ListFailureTallies(ctx, in.ID)
+	return one(failuremode.Report(in.ID, iterations, tallies), err)
+}
+
+func (s *site) showFailure(ctx context.Context, in *IDPath) (*of[relabel.FailureFinding], error) {
+	if _, err := s.Store.FindTrajectory(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return one(s.Store.FindFailure(ctx, in.ID))
+}

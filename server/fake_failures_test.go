@@ -1,0 +1,17 @@
+package server_test
+
+import (
+	"context"
+
+	"relabel"
+)
+
+// The failure modes of the memory: none are computed.
+
+func (m *memory) FindFailure(context.Context, relabel.ID) (relabel.FailureFinding, error) {
+	return relabel.FailureFinding{}, relabel.Errorf(relabel.CodeNotFound, "no failure mode")
+}
+
+func (m *memory) ListFailureTallies(context.Context, relabel.ID) ([]relabel.FailureTally, error) {
+	return nil, nil
+}

@@ -1,0 +1,135 @@
+package store_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"relabel"
+	"relabel/failuremode"
+	"relabel/store"
+	"relabel/store/storetest"
+)
+
+// classifyAll computes all modes that are missing and returns how many there were.
+func classifyAll(t *testing.T, s *store.Store) (n int) {
+	t.Helper()
+	for {
+		found, err := s.ClassifyNext(context.Background(), func(e relabel.FailureEvidence, eachTurn func(func(relabel.Turn)) error) (relabel.FailureFinding, error) {
+			var traces []failuremode.Trace
+			err := eachTurn(func(turn relabel.Turn) { traces = append(traces, failuremode.TraceOf(turn)) })
+			return failuremode.Classify(e, traces), err
+		})
+		must(t, err)
+		if !found {
+			return n
+		}
+		n++
+	}
+}
+
+// end takes a claimed trajectory to done after n turns with the same action and observation.
+func end(t *testing.T, s *store.Store, c relabel.Claim, n int, ending relabel.Ending, v relabel.Verdict) {
+	t.Helper()
+	ctx := context.Background()
+	for i := 1; i <= n; i++ {
+		label := storetest.Received(c.Teacher.ID, "label")
+		turn := storetest.Turn(c, i, &label)
+		turn.Action = storetest.Received(turn.Action.PolicyID, "again")
+		turn.Observations[0].Content = "the same"
+		must(t, s.CommitTurn(ctx, c.Fence, turn))
+	}
+	must(t, s.EndRollout(ctx, c.Fence, ending))
+	must(t, s.BeginVerifying(ctx, c.Fence))
+	must(t, s.Finish(ctx, c.Fence, v))
+}
+
+// TestModesOfDoneTrajectoriesAreComputedOnce has one trajectory of each kind: a loop, a wrong
+// solution, one that is resolved, one without a verdict and one that has not ended.
+func TestModesOfDoneTrajectoriesAreComputedOnce(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := storetest.Seed(t, s, 5)
+	patch := []byte("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b\n")
+	submitted := relabel.Ending{Reason: relabel.EndFinish, Patch: patch, Submitted: true}
+	end(t, s, storetest.Claim(t, s, d.Trajectories[0].ID, "w"), 5, relabel.Ending{Reason: relabel.EndMaxTurns}, relabel.Verdict{Reason: relabel.VerdictEmptyPatch})
+	end(t, s, storetest.Claim(t, s, d.Trajectories[1].ID, "w"), 2, submitted, relabel.Verdict{Reason: relabel.VerdictTests, Output: []byte("1 failed")})
+	end(t, s, storetest.Claim(t, s, d.Trajectories[2].ID, "w"), 2, submitted, relabel.Verdict{Passed: true, Reason: relabel.VerdictTestsPassed})
+	end(t, s, storetest.Claim(t, s, d.Trajectories[3].ID, "w"), 2, submitted, relabel.Verdict{Infra: "the engine is gone"})
+	if _, err := s.FindFailure(ctx, d.Trajectories[0].ID); relabel.CodeOf(err) != relabel.CodeNotFound {
+		t.Errorf("before it is computed: %v", err)
+	}
+	if n := classifyAll(t, s); n != 4 {
+		t.Fatalf("%d computed", n)
+	}
+	if n := classifyAll(t, s); n != 0 {
+		t.Errorf("%d computed again", n)
+	}
+	for i, want := range []relabel.FailureMode{relabel.ModeLoop, relabel.ModeWrongSolution, "", "", ""} {
+		tr, err := s.FindTrajectory(ctx, d.Trajectories[i].ID)
+		must(t, err)
+		if tr.FailureMode != want || (tr.ToolUseError == nil) != (i == 4) {
+			t.Errorf("%d: %q, tool-use error %v", i, tr.FailureMode, tr.ToolUseError)
+		}
+	}
+	f, err := s.FindFailure(ctx, d.Trajectories[0].ID)
+	must(t, err)
+	if !slices.Equal(f.Turns, []int{1, 2, 3, 4, 5}) || f.Reason == "" || f.Rules != relabel.FailureRules || f.ToolUseError {
+		t.Errorf("%+v", f)
+	}
+	page, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{RunID: &d.Run.ID, FailureMode: relabel.ModeLoop}, "", relabel.Page{})
+	must(t, err)
+	if page.Total != 1 || page.Items[0].ID != d.Trajectories[0].ID {
+		t.Errorf("%+v", page)
+	}
+	page, err = s.ListTrajectories(ctx, relabel.TrajectoryFilter{ToolUseError: new(false)}, "", relabel.Page{})
+	must(t, err)
+	if page.Total != 4 {
+		t.Errorf("%d without a tool-use error", page.Total)
+	}
+}
+
+// TestANewVerdictGetsANewMode grades a wrong solution again: while the new verdict has no mode, the
+// old one is not shown.
+func TestANewVerdictGetsANewMode(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s, d := graded(t)
+	id := d.Trajectories[1].ID
+	classifyAll(t, s)
+	if tr, err := s.FindTrajectory(ctx, id); err != nil || tr.FailureMode != relabel.ModeWrongSolution {
+		t.Fatalf("%+v, %v", tr, err)
+	}
+	_, err := s.Regrade(ctx, relabel.RegradeSelection{RunID: d.Run.ID, TrajectoryID: &id})
+	must(t, err)
+	c, err := s.ClaimRegrading(ctx, "g", time.Minute)
+	must(t, err)
+	must(t, s.FinishRegrading(ctx, c.RegradeFence, relabel.Verdict{Reason: relabel.VerdictUnfinished, Protections: relabel.ProtectionsVersion}, time.Minute))
+	if tr, err := s.FindTrajectory(ctx, id); err != nil || tr.FailureMode != "" {
+		t.Errorf("the mode of the earlier verdict: %+v, %v", tr, err)
+	}
+	if n := classifyAll(t, s); n != 1 {
+		t.Errorf("%d computed", n)
+	}
+	if tr, err := s.FindTrajectory(ctx, id); err != nil || tr.FailureMode != relabel.ModeSyntax {
+		t.Errorf("%+v, %v", tr, err)
+	}
+	tallies, err := s.ListFailureTallies(ctx, d.Run.ID)
+	must(t, err)
+	if len(tallies) != 2 || tallies[0].Count != 1 || !tallies[0].Classified || !tallies[1].Classified {
+		t.Errorf("%+v", tallies)
+	}
+}
+
+// TestModesAreComputedOfOldRules raises the version: stored modes are computed again.
+func TestModesAreComputedOfOldRules(t *testing.T) {
+	t.Parallel()
+	s, _ := graded(t)
+	classifyAll(t, s)
+	exec(t, s, "UPDATE trajectories SET failure_rules = 0")
+	if n := classifyAll(t, s); n != 2 {
+		t.Errorf("%d computed", n)
+	}
+}

@@ -1,0 +1,102 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"relabel"
+	"relabel/failuremode"
+	"relabel/safetext"
+	"relabel/web/chart"
+)
+
+// failuresView is the page of a run's failure modes, in the layout of table 4.
+type failuresView struct {
+	Run    relabel.Run
+	Rules  int
+	Rows   []failuresRow
+	Charts []chart.Chart
+}
+
+// failuresRow is an iteration.
+type failuresRow struct {
+	relabel.IterationFailures
+	Name, Link, Student string
+	// Cells are the modes of submissions, then those without one, each with a link to the list.
+	Cells []failuresCell
+	Tool  failuresCell
+}
+
+// failuresCell is a proportion with the list of its trajectories.
+type failuresCell struct {
+	relabel.Proportion
+	What, Link string
+}
+
+// Submitted and NotSubmitted are the columns of the two partitions.
+func (v failuresView) Submitted() []relabel.FailureMode    { return relabel.SubmittedModes }
+func (v failuresView) NotSubmitted() []relabel.FailureMode { return relabel.NotSubmittedModes }
+
+func (v *viewer) showFailures(w http.ResponseWriter, r *http.Request, run relabel.Run) error {
+	report, err := v.failureReport(r.Context(), run.ID)
+	if err != nil {
+		return err
+	}
+	view := failuresView{Run: run, Rules: report.Rules, Charts: []chart.Chart{
+		chart.Modes("submitted-modes", "Submitted and unresolved, by failure mode", report.Iterations, func(f relabel.IterationFailures) []relabel.FailureCount { return f.Unresolved }, modeWord),
+		chart.Modes("other-modes", "Without a valid submission, by failure mode", report.Iterations, func(f relabel.IterationFailures) []relabel.FailureCount { return f.NoSubmission }, modeWord),
+	}}
+	l, name := load{ctx: r.Context()}, remember(v.policyName)
+	for _, f := range report.Iterations {
+		row := viewFailures(run, f)
+		read(&l, &row.Student, name, f.StudentID)
+		view.Rows = append(view.Rows, row)
+	}
+	if l.err != nil {
+		return l.err
+	}
+	return v.render(w, r, page{Template: "failures", Title: "Failure modes of " + safetext.Plain(run.Name), Section: "Home", Crumbs: []crumb{home, runCrumb(run)},
+		Scripts: []string{"uplot.js", "chart.js"}, Follow: "/v1" + runPath(run.ID) + "/events", View: view})
+}
+
+func (v *viewer) failureReport(ctx context.Context, run relabel.ID) (relabel.FailureReport, error) {
+	iterations, err := v.Store.ListIterations(ctx, run)
+	if err != nil {
+		return relabel.FailureReport{}, err
+	}
+	tallies, err := v.Store.ListFailureTallies(ctx, run)
+	return failuremode.Report(run, iterations, tallies), err
+}
+
+func viewFailures(run relabel.Run, f relabel.IterationFailures) failuresRow {
+	list := func(name, value string) string {
+		return "/trajectories?" + url.Values{"run": {run.ID.String()}, "iteration": {f.IterationID.String()}, name: {value}}.Encode()
+	}
+	row := failuresRow{IterationFailures: f, Name: fmt.Sprintf("%s %d", f.Kind, f.Number), Link: iterationPath(f.IterationID)}
+	for _, counts := range [][]relabel.FailureCount{f.Unresolved, f.NoSubmission} {
+		for _, c := range counts {
+			row.Cells = append(row.Cells, failuresCell{c.Proportion, modeWord(c.Mode), list("failure_mode", string(c.Mode))})
+		}
+	}
+	row.Tool = failuresCell{f.ToolUseError, "tool-use error", list("tool_use_error", "true")}
+	return row
+}
+
+// proportionWords formats a share with its interval, in percent.
+func proportionWords(p relabel.Proportion) string {
+	if p.Share == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f%% [%.1f, %.1f]", 100**p.Share, 100**p.Low, 100**p.High)
+}
+
+// failureOf finds what the rules found in a trajectory; zero before that is computed.
+func (v *viewer) failureOf(ctx context.Context, trajectory relabel.ID) (relabel.FailureFinding, error) {
+	f, err := v.Store.FindFailure(ctx, trajectory)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		return relabel.FailureFinding{}, nil
+	}
+	return f, err
+}

@@ -1,0 +1,60 @@
+package web_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"relabel"
+	"relabel/worker"
+)
+
+// TestFailureModesAreShownWithTheirTurns computes the modes of a trajectory for each way to fail:
+// the run's page of modes, REST, the list and the trajectory's page show the same.
+func TestFailureModesAreShownWithTheirTurns(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	by := s.judged()
+	run := "/runs/" + by["tests"].RunID.String()
+	var before relabel.FailureReport
+	s.must(json.Unmarshal([]byte(s.get(200, "/v1"+run+"/failures")), &before))
+	if f := before.Iterations[len(before.Iterations)-1]; f.Done == 0 || f.Unclassified+f.Unverified != f.Done || f.ToolUseError.Of != 0 {
+		t.Errorf("before they are computed: %+v", f)
+	}
+	s.get(404, "/v1/trajectories/"+by["tests"].ID.String()+"/failure")
+	modes, err := worker.NewFailureModes(worker.FailureModesConfig{Store: s.store, Log: zerolog.Nop()})
+	s.must(err)
+	s.must(modes.RunNow(t.Context()))
+	for name, want := range map[string]relabel.FailureMode{"resolved": "", "tests": relabel.ModeWrongSolution, "empty": relabel.ModeOther, "turns": relabel.ModeBudget, "endpoint": ""} {
+		tr, err := s.store.FindTrajectory(t.Context(), by[name].ID)
+		s.must(err)
+		if tr.FailureMode != want {
+			t.Errorf("%s: %q, not %q", name, tr.FailureMode, want)
+		}
+	}
+	var report relabel.FailureReport
+	s.must(json.Unmarshal([]byte(s.get(200, "/v1"+run+"/failures")), &report))
+	f := report.Iterations[len(report.Iterations)-1]
+	sum := func(counts []relabel.FailureCount) (n int) {
+		for _, c := range counts {
+			n += c.Count
+			if c.Of > 0 && (*c.Low > *c.Share || *c.High < *c.Share) {
+				t.Errorf("an interval without its share: %+v", c)
+			}
+		}
+		return n
+	}
+	if f.Unclassified != 0 || sum(f.Unresolved)+sum(f.NoSubmission)+f.Resolved.Count+f.Unverified != f.Done {
+		t.Errorf("the partitions do not add up: %+v", f)
+	}
+	contains(t, s.get(200, run+"/failures"), "repetitive loop", "budget exhausted", "failure_mode=budget", "submitted and unresolved")
+	contains(t, s.get(200, run), run+"/failures")
+	budget := by["turns"].ID.String()
+	contains(t, s.get(200, "/trajectories/"+budget), "budget exhausted", "all turns were used at turn <a href=\"#t3\">3</a>")
+	list := s.get(200, "/trajectories?failure_mode=budget")
+	if !strings.Contains(list, budget) || strings.Contains(list, by["tests"].ID.String()) {
+		t.Error("the list of a mode has others, or lacks its own")
+	}
+}
