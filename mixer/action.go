@@ -1,6 +1,7 @@
 package mixer
 
 import (
+	"cmp"
 	"context"
 
 	"relabel"
@@ -12,9 +13,17 @@ const cutText = "Your answer reached its length limit before it was complete, so
 // execute runs the action, or explains why it was not run.
 func (r *rollout) execute(ctx context.Context, t int, a relabel.Action) ([]relabel.Observation, bool, error) {
 	if a.Parse == relabel.CutByLength {
-		return observeAll(t, a.Message, cutText), false, nil
+		return observeAll(t, a.Message, r.cutText()), false, nil
 	}
 	return r.episode.Execute(ctx, t, a.Message)
+}
+
+// cutText is what the run's models read when an answer was cut.
+func (r *rollout) cutText() string {
+	if r.environment.Cut == nil {
+		return cutText
+	}
+	return cmp.Or(r.environment.Cut(r.claim), cutText)
 }
 
 // observeAll answers each call of an action with a text, or the action itself if it has none.

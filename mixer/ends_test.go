@@ -106,6 +106,18 @@ func TestAnswersAreParsedTypedAndLabelsToo(t *testing.T) {
 	})
 }
 
+func TestAScaffoldHasItsOwnTextForACutAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("s", 100)
+		b.environment.student = scripted(text("long", "length"))
+		b.mixer.environment.Cut = func(c relabel.Claim) string { return "too long for " + c.Task.InstanceID }
+		rollToDone(t, b)
+		if got := b.turns()[0].Observations; len(got) != 1 || got[0].Content != "too long for "+b.store.claim.Task.InstanceID {
+			t.Errorf("observations %+v", got)
+		}
+	})
+}
+
 func TestCutAnswerExecutesNothingAndEachCallIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sss", 100)

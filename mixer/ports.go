@@ -99,6 +99,9 @@ type Environment struct {
 	Start func(ctx context.Context, c relabel.Claim) (Episode, error)
 	// Parse classifies an action for the claim's scaffold. It needs no sandbox: late labels have none.
 	Parse func(c relabel.Claim, action relabel.Message) relabel.ParseOutcome
+	// Cut returns what a model of the claim's scaffold reads when its answer was cut. Nil or "": a
+	// text that asks for a shorter answer.
+	Cut func(c relabel.Claim) string
 	// Verify tests a patch in a fresh container. A failure of the container is Verdict.Infra, not an
 	// error.
 	Verify func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error)

@@ -135,6 +135,7 @@ func (w *work) environment() mixer.Environment {
 		Parse: func(c relabel.Claim, action relabel.Message) relabel.ParseOutcome {
 			return scaffold.Parse(c.Run, action)
 		},
+		Cut: func(c relabel.Claim) string { return scaffold.Cut(c.Run) },
 		Verify: func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error) {
 			return w.verifier.Verify(ctx, c.Task, c.TrajectoryID, c.Attempt, c.Run.Limits, patch)
 		},

@@ -54,6 +54,14 @@ func Start(ctx context.Context, host envs.Host, claim relabel.Claim) (Episode, e
 	return e, nil
 }
 
+// Cut returns what a run's models read when an answer was cut by the length limit; "" for the default.
+func Cut(run relabel.Run) string {
+	if run.Scaffold == bare.Name {
+		return bare.NotParsed
+	}
+	return ""
+}
+
 // Parse classifies an action of a run without running it.
 func Parse(run relabel.Run, action relabel.Message) relabel.ParseOutcome {
 	if run.Scaffold == bare.Name {

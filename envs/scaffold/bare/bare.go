@@ -24,9 +24,11 @@ const (
 	toolFinish = "finish"
 )
 
-// The observations of calls that are not run, and of commands without output.
+// NotParsed is the observation of a call that cannot be read, and of an answer that was cut.
+const NotParsed = "could not parse the tool call"
+
+// The observations of other calls that are not run, and of commands without output.
 const (
-	notParsed   = "could not parse the tool call"
 	unknownTool = "unknown tool"
 	noOutput    = "(no output)"
 )
@@ -68,7 +70,7 @@ func Start(ctx context.Context, host envs.Host, claim relabel.Claim) (*Episode, 
 // cannot be used, "unknown tool", and an empty one for finish.
 func (e *Episode) Execute(ctx context.Context, t int, action relabel.Message) ([]relabel.Observation, bool, error) {
 	if len(action.ToolCalls) == 0 {
-		return []relabel.Observation{{Content: notParsed, Failed: true}}, false, nil
+		return []relabel.Observation{{Content: NotParsed, Failed: true}}, false, nil
 	}
 	var observations []relabel.Observation
 	for k, call := range action.ToolCalls {
@@ -94,7 +96,7 @@ func (e *Episode) act(ctx context.Context, name string, texts map[string]string,
 	case outcome == relabel.UnknownTool:
 		return failed(unknownTool), nil
 	case outcome != relabel.ParsedOK:
-		return failed(notParsed), nil
+		return failed(NotParsed), nil
 	case name == toolBash:
 		return e.bash(ctx, texts["command"])
 	case name == toolEditor:

@@ -130,16 +130,16 @@ func TestACallThatCannotBeUsedIsAnsweredInOneLine(t *testing.T) {
 		call relabel.ToolCall
 		want string
 	}{
-		{relabel.ToolCall{Name: "execute_bash", Arguments: `{"command": `}, notParsed},
-		{relabel.ToolCall{Name: "execute_bash", Arguments: `{"text": "ls"}`}, notParsed},
-		{relabel.ToolCall{Name: "str_replace_editor", Arguments: `{"command": "undo", "path": "a"}`}, notParsed},
+		{relabel.ToolCall{Name: "execute_bash", Arguments: `{"command": `}, NotParsed},
+		{relabel.ToolCall{Name: "execute_bash", Arguments: `{"text": "ls"}`}, NotParsed},
+		{relabel.ToolCall{Name: "str_replace_editor", Arguments: `{"command": "undo", "path": "a"}`}, NotParsed},
 		{relabel.ToolCall{Name: "bash", Arguments: `{}`}, unknownTool},
 	} {
 		if o, finished := execute(t, e, c.call); o.Content != c.want || !o.Failed || finished {
 			t.Errorf("%+v: %+v", c.call, o)
 		}
 	}
-	if o, _ := execute(t, e); o.Content != notParsed || o.CallID != "" {
+	if o, _ := execute(t, e); o.Content != NotParsed || o.CallID != "" {
 		t.Errorf("without a call: %+v", o)
 	}
 }

@@ -21,7 +21,7 @@ const maxFile = 1 << 20
 func (e *Episode) edit(ctx context.Context, texts map[string]string) (relabel.Observation, error) {
 	name := texts["path"]
 	if strings.Contains(name, "\x00") {
-		return failed(notParsed), nil
+		return failed(NotParsed), nil
 	}
 	switch texts["command"] {
 	case "str_replace":
