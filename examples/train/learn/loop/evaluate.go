@@ -39,11 +39,10 @@ const (
 
 // evaluate rolls out a student alone, greedily, on the held-out tasks.
 func (l *loop) evaluate(ctx context.Context, seed int, key string, s student) (e evaluation, err error) {
-	policy, stop, err := l.serve(ctx, "after-"+key, s)
+	policy, err := l.serve(ctx, key, s)
 	if err != nil {
 		return e, err
 	}
-	defer stop()
 	it, err := l.iterate(ctx, s.Run, api.NewIteration{Kind: relabel.Evaluate, Student: policy.ID.String(), HeldOut: true})
 	if err != nil {
 		return e, err

@@ -24,11 +24,12 @@ var limits = api.NewRunLimits{MaxTurns: new(20), MaxContextTokens: new(4096), Wa
 // learn collects a round's labels and trains the next student on them and those of the rounds before.
 func (l *loop) learn(ctx context.Context, seed int, a arm, round int, past []student) (s student, err error) {
 	begun := time.Now()
-	acting, stop, err := l.acting(ctx, step(seed, a, round), past)
-	if err != nil {
-		return s, err
+	acting := l.teacher // nobody else acts
+	if recipe, _, _ := a.schedule(round); recipe != relabel.SFT {
+		if acting, err = l.serve(ctx, step(seed, a, round), past[len(past)-1]); err != nil {
+			return s, err
+		}
 	}
-	defer stop()
 	run, err := l.createRun(ctx, seed, a, round)
 	if err != nil {
 		return s, err
@@ -47,30 +48,37 @@ func (l *loop) learn(ctx context.Context, seed int, a arm, round int, past []stu
 	return s, l.train(ctx, &s, seed, a, round, past)
 }
 
-// acting serves the student of the round before and adds its policy. In the first round nobody but the
-// teacher acts.
-func (l *loop) acting(ctx context.Context, name string, past []student) (policy relabel.Policy, stop func(), err error) {
-	if len(past) == 0 {
-		return l.teacher, func() {}, nil
-	}
-	return l.serve(ctx, name, past[len(past)-1])
+// served is the checkpoint that is served now, with its policy.
+type served struct {
+	sha256 string
+	server *process
+	policy relabel.Policy
 }
 
-// serve serves a checkpoint and adds its policy.
-func (l *loop) serve(ctx context.Context, name string, s student) (policy relabel.Policy, stop func(), err error) {
+func (s served) stop() { s.server.stop() }
+
+// serve serves a checkpoint, in place of the one before, and adds its policy.
+func (l *loop) serve(ctx context.Context, name string, s student) (relabel.Policy, error) {
+	if l.served.sha256 == s.SHA256 {
+		return l.served.policy, nil
+	}
+	l.served.stop()
+	l.served = served{}
 	model := s.SHA256[:16]
 	p, address, err := startStudent(l.options, model, filepath.Join(l.Out, s.Checkpoint))
 	if err != nil {
-		return policy, nil, err
+		return relabel.Policy{}, err
 	}
-	const context = 1024 // tokens, as serve.py has by default
-	policy, err = l.client.CreatePolicy(ctx, api.NewPolicy{Name: "student-" + name, BaseURL: address, Model: model,
+	const tokens = 1024 // of the context, as serve.py has by default
+	policy, err := l.client.CreatePolicy(ctx, api.NewPolicy{Name: "student-" + name, BaseURL: address, Model: model,
 		Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText, Tokenizer: tokenizerName,
-		Sampling: &api.NewSampling{MaxTokens: 64}, Limits: &api.NewLimits{Concurrency: new(64), ContextTokens: new(context)}})
+		Sampling: &api.NewSampling{MaxTokens: 64}, Limits: &api.NewLimits{Concurrency: new(64), ContextTokens: new(tokens)}})
 	if err != nil {
 		p.stop()
+		return policy, err
 	}
-	return policy, p.stop, err
+	l.served = served{s.SHA256, p, policy}
+	return policy, nil
 }
 
 // createRun creates a round's run. A run of an earlier try, which was stopped, keeps its name with the

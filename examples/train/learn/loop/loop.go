@@ -30,6 +30,7 @@ type loop struct {
 	relabel *process
 	client  *client.Client
 	teacher relabel.Policy
+	served  served
 	stops   []func()
 	begun   time.Time
 }
@@ -47,7 +48,7 @@ func open(ctx context.Context, o options) (l *loop, err error) {
 	if made.Relabel, err = output(ctx, o.Relabel, "--version"); err != nil {
 		return nil, err
 	}
-	if made.Torch, err = output(ctx, o.Python, "-c", "import torch; print(torch.__version__)"); err != nil {
+	if made.Torch, err = output(ctx, o.Python, "-c", "import importlib.metadata as m; print(m.version('torch'))"); err != nil {
 		return nil, err
 	}
 	if l.record, err = openRecord(o.Out, made); err != nil {
@@ -56,7 +57,7 @@ func open(ctx context.Context, o options) (l *loop, err error) {
 	if l.relabel, l.client, err = startRelabel(ctx, o); err != nil {
 		return nil, err
 	}
-	l.stops = append(l.stops, l.relabel.stop)
+	l.stops = append(l.stops, l.relabel.stop, func() { l.served.stop() })
 	if err := l.register(ctx); err != nil {
 		l.close()
 		return nil, err
