@@ -292,6 +292,9 @@ type IterationStore interface {
 	// FindDraw returns the draw of an iteration.
 	FindDraw(ctx context.Context, iteration ID) (Draw, error)
 	ListIterations(ctx context.Context, run ID) ([]Iteration, error)
+	// ListPassAtK returns pass@k for k = 1, 2, 4, … and the number of generations; nil for an
+	// iteration that has one generation or is no evaluation and no sample.
+	ListPassAtK(ctx context.Context, it Iteration) ([]PassAtK, error)
 	// CancelIteration cancels its trajectories that are not terminal; the workers that own them
 	// notice within a second. CancelRun does so for each running iteration of the run.
 	CancelIteration(ctx context.Context, id ID) (Iteration, error)

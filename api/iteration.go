@@ -18,9 +18,10 @@ type NewIteration struct {
 // IterationView is an iteration with its progress.
 type IterationView struct {
 	relabel.Iteration
-	Progress  relabel.Progress `json:"progress" doc:"Its progress."`
-	RunPaused *relabel.Pause   `json:"run_paused,omitempty" doc:"Pause of its run; absent: the run is not paused."`
-	Outages   []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down. Its queued trajectories that need them are not claimed meanwhile."`
+	Progress  relabel.Progress  `json:"progress" doc:"Its progress."`
+	PassAtK   []relabel.PassAtK `json:"pass_at_k,omitempty" doc:"pass@k of an evaluation or sample with several generations; absent otherwise."`
+	RunPaused *relabel.Pause    `json:"run_paused,omitempty" doc:"Pause of its run; absent: the run is not paused."`
+	Outages   []relabel.Outage  `json:"waiting_for_endpoint" doc:"Policies that are down. Its queued trajectories that need them are not claimed meanwhile."`
 }
 
 // Retry selects the failed trajectories to retry.

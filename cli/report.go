@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"relabel"
+	"relabel/api"
 )
 
 // PrintIterations prints a line for each iteration of the runs, then the causes of failed
@@ -37,7 +38,7 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 				cells = append(cells, it.ID)
 			}
 			t.row(cells...)
-			causes = append(causes, func() error { return PrintCauses(ctx, cl, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number), it) })
+			causes = append(causes, func() error { return printPassAtK(run, it) }, func() error { return PrintCauses(ctx, cl, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number), it) })
 		}
 	}
 	if err := t.print(); err != nil {
@@ -49,6 +50,26 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 		}
 	}
 	return nil
+}
+
+// printPassAtK prints pass@k of an iteration that has it, and how many tasks have too few verdicts.
+func printPassAtK(run relabel.Run, it api.IterationView) error {
+	for _, p := range it.PassAtK {
+		short := ""
+		if p.Short > 0 {
+			short = fmt.Sprintf("; %d with fewer than %d verdicts left out", p.Short, p.K)
+		}
+		say("%s, %s %d: pass@%d %s of %d tasks%s", run.Name, it.Kind, it.Number, p.K, meanOf(p.Value), p.Tasks, short)
+	}
+	return nil
+}
+
+// meanOf formats a mean from 0 to 1.
+func meanOf(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.3f", *x)
 }
 
 // standing returns the state of an iteration: paused if it or its run is.

@@ -220,6 +220,10 @@ func (m *memory) CreateIteration(_ context.Context, p relabel.PlannedIteration) 
 	return add(m, &m.iterations, p.Iteration)
 }
 
+func (m *memory) ListPassAtK(context.Context, relabel.Iteration) ([]relabel.PassAtK, error) {
+	return nil, nil
+}
+
 func (m *memory) FindDraw(_ context.Context, id relabel.ID) (relabel.Draw, error) {
 	it, err := find(m, &m.iterations, func(it relabel.Iteration) bool { return it.ID == id })
 	if err != nil {

@@ -91,6 +91,9 @@ func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[api.Iterat
 		progress.Trajectories = map[relabel.TrajectoryState]int{}
 	}
 	view := api.IterationView{Iteration: it, Progress: progress, Outages: []relabel.Outage{}}
+	if view.PassAtK, err = s.Store.ListPassAtK(ctx, it); err != nil {
+		return nil, err
+	}
 	if it.State == relabel.IterationRunning {
 		run, err := s.Store.FindRun(ctx, it.RunID)
 		if err != nil {

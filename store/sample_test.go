@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"reflect"
 	"testing"
 
 	"relabel"
@@ -52,5 +53,31 @@ func TestAGRPORunNeedsNoTeacher(t *testing.T) {
 		without := d.Run
 		without.ID, without.Name, without.Recipe = relabel.NewID(), string(recipe), recipe
 		wantCode(t, s.CreateRun(ctx, without), relabel.CodeInvalid)
+	}
+}
+
+func TestPassAtKLeavesOutInfrastructureErrors(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := storetest.SeedWith(t, s, 2, samples(3))
+	// The first task: resolved, failed, and an infrastructure error. The second: three failed.
+	for i, tr := range d.Trajectories {
+		c := storetest.Claim(t, s, tr.ID, "w")
+		if i == 2 {
+			must(t, s.Fail(ctx, c.Fence, relabel.FailEnvironment, "no disk"))
+			continue
+		}
+		storetest.Finish(t, s, c, 1, i == 0)
+	}
+	got, err := s.ListPassAtK(ctx, d.Iteration)
+	must(t, err)
+	want := []relabel.PassAtK{{K: 1, Value: new(0.25), Tasks: 2}, {K: 2, Value: new(0.5), Tasks: 2}, {K: 3, Value: new(0.0), Tasks: 1, Short: 1}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	d.Iteration.Kind = relabel.Collect
+	if got, err := s.ListPassAtK(ctx, d.Iteration); got != nil || err != nil {
+		t.Errorf("a collect iteration has %v, %v", got, err)
 	}
 }

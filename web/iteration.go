@@ -23,6 +23,7 @@ type iterationPage struct {
 	Time        timeView
 	Relabelings []relabelRow
 	Draw        relabel.Draw
+	PassAtK     []relabel.PassAtK
 }
 
 // relabelRow is the progress of a relabeling with the name of its policy.
@@ -65,6 +66,7 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request, it relabe
 		view.Operations = iterationOperations(view.round)
 	}
 	read(&l, &view.Relabelings, v.relabelRows, it.ID)
+	read(&l, &view.PassAtK, v.Store.ListPassAtK, it)
 	if l.err == nil && wants(r, "trajectories") {
 		view.List, l.err = v.list(r, listPlace{Path: path, InREST: url.Values{"iteration": {it.ID.String()}},
 			Narrow: func(f *relabel.TrajectoryFilter) { f.IterationID = &it.ID }, Columns: columns{Task: true}})
