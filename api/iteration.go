@@ -5,7 +5,7 @@ import "relabel"
 // NewIteration describes the next round.
 type NewIteration struct {
 	Student     string                `json:"student" placeholder:"POLICY" minLength:"1" maxLength:"200" doc:"The student policy of this round: its id, its name, or name@version. Any policy can evaluate or sample."`
-	Kind        relabel.IterationKind `json:"kind,omitempty" enum:"collect,evaluate,sample" doc:"collect: mixture rollouts with labels. evaluate: only the student, greedy, without labels. sample: only the student, at its own sampling, without labels. Default: collect; sample in an opd or grpo run, which cannot collect."`
+	Kind        relabel.IterationKind `json:"kind,omitempty" default:"" enum:"collect,evaluate,sample" doc:"collect: mixture rollouts with labels. evaluate: only the student, greedy, without labels. sample: only the student, at its own sampling, without labels. Default: collect; sample in an opd or grpo run, which cannot collect."`
 	Beta        *float64              `json:"beta,omitempty" minimum:"0" maximum:"1" doc:"βi instead of the schedule's: the probability that the teacher executes a turn."`
 	Rho         *relabel.RhoSchedule  `json:"rho,omitempty" type:"json" placeholder:"JSON" doc:"ρi instead of the run's schedule, for aggrevate, such as {\"kind\":\"ranges\",\"ranges\":[[10,40]]}."`
 	Tasks       int                   `json:"tasks,omitempty" name:"count" placeholder:"N" minimum:"1" maximum:"100000" doc:"Number of tasks to draw. Default: all."`
