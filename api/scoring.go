@@ -56,3 +56,13 @@ type ScoreProgresses struct {
 type Scores struct {
 	Items []relabel.Score `json:"items" nullable:"false" doc:"One per scored turn of the student, in order."`
 }
+
+// DivergenceQuery says with whom a run's students are compared.
+type DivergenceQuery struct {
+	Policy string `query:"policy" placeholder:"POLICY" maxLength:"200" doc:"The policy that the students are compared with: its id, its name, or name@version. Default: the run's teacher."`
+}
+
+// Divergences compare a run's students with a teacher.
+type Divergences struct {
+	Items []relabel.Divergence `json:"items" nullable:"false" doc:"One per iteration with done trajectories that have turns of a student."`
+}

@@ -8,7 +8,8 @@ import (
 
 // ReportCommand is `relabel report`.
 type ReportCommand struct {
-	Failures reportFailures `cmd:"" help:"Count the failure modes of a run's trajectories by iteration."`
+	Failures   reportFailures   `cmd:"" help:"Count the failure modes of a run's trajectories by iteration."`
+	Divergence reportDivergence `cmd:"" help:"Compare a run's students with its teacher: reverse KL divergence of scores, agreement of actions."`
 }
 
 // reportFlags name a run and the format of a report about it.

@@ -26,7 +26,8 @@ func (c *Client) Score(ctx context.Context, req relabel.ScoreRequest) ([]relabel
 	if err := relabel.CheckScorer(c.policy); err != nil {
 		return nil, err
 	}
-	of := relabel.ChatRequest{TrajectoryID: req.TrajectoryID, Attempt: req.Attempt, T: req.T, Purpose: relabel.PurposeScore}
+	of := relabel.ChatRequest{TrajectoryID: req.TrajectoryID, Attempt: req.Attempt, T: req.T, Purpose: relabel.PurposeScore,
+		Sampling: relabel.Sampling{Temperature: 1, TopP: 1, MaxTokens: 1}}
 	call := c.newCall(of)
 	const bytesPerToken = 4 // of text, by which endpoints estimate tokens
 	a, err := c.ask(ctx, completionCall{req: of, score: &req, bytes: bytesPerToken * len(req.IDs)}, &call)

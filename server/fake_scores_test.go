@@ -35,3 +35,7 @@ func (m *memory) CancelScorings(context.Context, relabel.ScoreSelection, *relabe
 func (m *memory) ListScores(_ context.Context, trajectory, _ relabel.ID) ([]relabel.Score, error) {
 	return nil, noSuch("trajectory", trajectory)
 }
+
+func (m *memory) ListDivergences(context.Context, relabel.ID, relabel.ID) ([]relabel.Divergence, error) {
+	return nil, nil
+}

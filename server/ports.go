@@ -25,6 +25,7 @@ type Store interface {
 	relabel.RegradingStore
 	relabel.RelabelingStore
 	relabel.ScoringStore
+	relabel.DivergenceStore
 	relabel.ReviewStore
 	relabel.FailureModeStore
 	relabel.ExportStore

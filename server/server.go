@@ -118,6 +118,7 @@ func New(config Config) http.Handler {
 	s.addTurns()
 	s.addRelabelings()
 	s.addScorings()
+	s.addDivergences()
 	s.addRegradings()
 	s.addReviews()
 	s.addOutcomes()

@@ -38,16 +38,6 @@ func (k *KL) AddTop(bound float64) {
 	k.Top += bound
 }
 
-// Merge adds the sums of other.
-func (k *KL) Merge(other KL) {
-	k.Tokens += other.Tokens
-	k.K1 += other.K1
-	k.K3 += other.K3
-	k.Impossible += other.Impossible
-	k.TopTokens += other.TopTokens
-	k.Top += other.Top
-}
-
 // LumpedKL is a lower bound of the divergence of two distributions of which only the most probable
 // tokens are known: Σ p·log(p/q) over the tokens known of both, and all others taken as one. By the
 // log-sum inequality the whole divergence is at least that. ids and log-probabilities are aligned.

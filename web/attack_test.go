@@ -99,7 +99,7 @@ func TestAttackTextInEveryFieldIsInertOnEveryPage(t *testing.T) {
 	e := s.exported()
 	run, iteration, base := "/runs/"+s.run.ID.String(), "/iterations/"+s.iteration.ID.String(), "/trajectories/"+done.ID.String()
 	set, query := s.run.TasksetID.String(), url.QueryEscape(hostile)
-	pages := []string{"/", run, run + "/tasks", run + "/tasks?q=" + query, iteration, run + "/start", run + "/start?student=" + query, run + "/pause?text=" + query, run + "/resume", run + "/cancel",
+	pages := []string{"/", run, run + "/tasks", run + "/tasks?q=" + query, run + "/divergence", run + "/scores?policy=" + query + "&iteration=" + query, iteration, run + "/start", run + "/start?student=" + query, run + "/pause?text=" + query, run + "/resume", run + "/cancel",
 		run + "/export", run + "/export?views=tree&tokenizer=" + query + "&template=" + query + "&destination=" + query + "&label_policy=" + query + "&exclude_flags=" + query + "&template_text=" + query,
 		"/runs/new?name=" + query + "&teacher=" + query + "&prompts.system=" + query, "/policies/new?name=" + "x" + "&model=" + query, run + "/scheduling?priority=1&webhook.url=" + query,
 		iteration + "/relabel", iteration + "/retry", base + "/relabel?policy=" + query,

@@ -41,6 +41,8 @@ func TestEveryOptionOfTheRESTInterfaceIsOnItsForm(t *testing.T) {
 		{run + "/export", api.NewExport{}, []string{"?views=tree&views=linear"}},
 		{run + "/verify", api.Regrade{}, []string{""}},
 		{run + "/verify/cancel", api.CancelRegrade{}, []string{""}},
+		{run + "/scores", api.NewScoring{}, []string{""}},
+		{run + "/scores/cancel", api.CancelScorings{}, []string{""}},
 		{run + "/pause", api.NewPause{}, []string{""}},
 		{iteration + "/pause", api.NewPause{}, []string{""}},
 		{iteration + "/retry", api.Retry{}, []string{""}},

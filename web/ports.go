@@ -20,6 +20,8 @@ type Store interface {
 	relabel.ExportStore
 	relabel.TrajectoryStore
 	relabel.RelabelingStore
+	relabel.ScoringStore
+	relabel.DivergenceStore
 	relabel.RegradingStore
 	relabel.ReviewStore
 	relabel.FailureModeStore

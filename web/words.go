@@ -33,6 +33,7 @@ var functions = template.FuncMap{
 	"asset":      assetURL,
 	"mode":       modeWord,
 	"proportion": proportionWords,
+	"mean":       meanWord,
 }
 
 func when(t any) string {

@@ -99,6 +99,11 @@ func (c *Client) CancelScores(ctx context.Context, id relabel.ID, in api.CancelS
 	return post[api.CancelledScorings](ctx, c, at("runs", id.String(), "scores", "cancel"), in)
 }
 
+// Divergences compares a run's students with a teacher. filter takes policy.
+func (c *Client) Divergences(ctx context.Context, id relabel.ID, filter url.Values) (api.Divergences, error) {
+	return get[api.Divergences](ctx, c, under(at("runs", id.String(), "divergence"), filter))
+}
+
 // CancelVerify cancels grading a run again.
 func (c *Client) CancelVerify(ctx context.Context, id relabel.ID, in api.CancelRegrade) (api.CancelledRegradings, error) {
 	return post[api.CancelledRegradings](ctx, c, at("runs", id.String(), "verify", "cancel"), in)

@@ -1,0 +1,107 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/modelfiles"
+	"relabel/server"
+	"relabel/shard/shardtest"
+	"relabel/shard/tokenizers"
+	"relabel/store"
+	"relabel/store/storetest"
+)
+
+// modelFiles are those of a small student, whose tokenizer.json change may edit.
+func modelFiles(t *testing.T, change func(tokenizer []byte) []byte) relabel.TokenizerFiles {
+	t.Helper()
+	files, err := modelfiles.ReadFolder(shardtest.Student(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files[relabel.TokenizerJSON] = change(files[relabel.TokenizerJSON])
+	return files
+}
+
+// scoringPolicy stores a policy with a registered tokenizer, if files are given.
+func scoringPolicy(t *testing.T, s *store.Store, name string, kind relabel.ServerKind, files relabel.TokenizerFiles) relabel.Policy {
+	t.Helper()
+	ctx, p := context.Background(), relabel.Policy{Name: name, BaseURL: "http://127.0.0.1:9/v1", Model: name, Server: kind,
+		Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits, Price: &relabel.Price{Input: 2, Currency: "EUR"}}
+	if files != nil {
+		tokens, err := s.CreateTokenizer(ctx, name, files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Tokenizer, p.TokenizerHash = tokens.Name, tokens.Hash
+	}
+	p, err := s.CreatePolicy(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestOnlyAPolicyWithTheStudentsVocabularyScores(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t)
+	opener, err := tokenizers.NewOpener(db, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, func(c *server.Config) { c.Store, c.Tokenizers = db, opener })
+	same := func(file []byte) []byte { return file }
+	student := scoringPolicy(t, db, "the-student", relabel.ServerVLLM, modelFiles(t, same))
+	d := storetest.SeedWith(t, db, 1, func(d *storetest.Seeded) { d.Student, d.Iteration.StudentID = student, student.ID })
+	storetest.Finish(t, db, storetest.Claim(t, db, d.Trajectories[0].ID, "roller"), 6, true)
+	scoringPolicy(t, db, "thinker", relabel.ServerSGLang, modelFiles(t, func(file []byte) []byte { return bytes.ReplaceAll(file, []byte("<think>"), []byte("<thought>")) }))
+	scoringPolicy(t, db, "black-box", relabel.ServerOpenAI, modelFiles(t, same))
+	scoringPolicy(t, db, "unknown", relabel.ServerVLLM, nil)
+	scoringPolicy(t, db, "foreign", relabel.ServerVLLM, modelFiles(t, func(file []byte) []byte {
+		return bytes.ReplaceAll(file, []byte(`"ignore_merges":false`), []byte(`"ignore_merges":true`))
+	}))
+
+	path := "/v1/runs/" + d.Run.ID.String() + "/scores"
+	own, err := opener.Vocabulary(t.Context(), student)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for policy, says := range map[string]string{"black-box": "can label", "unknown": "no registered tokenizer", "foreign": own, "nobody": "no policy"} {
+		for _, a := range []answerOf{s.post(path, `{"policy":"`+policy+`"}`), s.get(path + "/estimate?policy=" + policy)} {
+			if s.refused(a, 422, "invalid", "policy"); !strings.Contains(a.fieldText("detail"), says) {
+				t.Errorf("%s: %s", policy, a.body)
+			}
+		}
+	}
+	estimate := s.want(200, s.get(path+"/estimate?policy=thinker&iteration=1"))
+	if estimate.field("turns") != 3.0 || estimate.field("without_ids") != 3.0 || estimate.field("currency") != "EUR" {
+		t.Errorf("estimate %s", estimate.body)
+	}
+	if a := s.want(200, s.get(path)); len(a.field("items").([]any)) != 0 {
+		t.Errorf("an estimate queued %s", a.body)
+	}
+	started := s.want(200, s.post(path, `{"policy":"thinker","top_k":5,"priority":3}`))
+	if started.field("items", 0, "pending") != 3.0 || started.field("items", 0, "kind") != "collect" {
+		t.Errorf("started %s", started.body)
+	}
+	s.refused(s.post(path, `{"policy":"thinker","top_k":4}`), 409, "conflict", "top_k")
+	s.refused(s.post(path, `{"policy":"thinker","top_k":21}`), 422, "invalid", "top_k")
+	list := s.want(200, s.get("/v1/scorings?policy=thinker&run="+d.Run.ID.String()))
+	if list.field("items", 0, "top_k") != 5.0 || list.field("items", 0, "priority") != 3.0 {
+		t.Errorf("scorings %s", list.body)
+	}
+	s.want(200, s.get("/v1/scorings/"+list.field("items", 0, "id").(string)))
+	if a := s.want(200, s.post(path+"/cancel", `{"policy":"thinker"}`)); a.field("cancelled") != 1.0 {
+		t.Errorf("cancelled %s", a.body)
+	}
+	if a := s.want(200, s.get("/v1/trajectories/"+d.Trajectories[0].ID.String()+"/scores?policy=thinker")); len(a.field("items").([]any)) != 0 {
+		t.Errorf("scores %s", a.body)
+	}
+	far := s.want(200, s.get("/v1/runs/"+d.Run.ID.String()+"/divergence?policy=thinker"))
+	if far.field("items", 0, "unscored") != 3.0 || far.field("items", 0, "compared") != 3.0 || far.field("items", 0, "tools", 0, "compared") != 3.0 {
+		t.Errorf("divergence %s", far.body)
+	}
+}

@@ -1,0 +1,75 @@
+package store_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"relabel"
+	"relabel/store"
+	"relabel/store/storetest"
+)
+
+// scoredBy stores a policy's scores of a trajectory's turns 1 and 3, as one scoring.
+func scoredBy(t *testing.T, s *store.Store, d storetest.Seeded, policy relabel.ID, topK int, scores ...relabel.Score) {
+	t.Helper()
+	ctx := context.Background()
+	must(t, s.StartScoring(ctx, relabel.ScoreSelection{RunID: d.Run.ID}, policy, topK, 0))
+	c, err := s.ClaimScoring(ctx, "scorer", storetest.Lease)
+	must(t, err)
+	for i := range scores {
+		scores[i].PolicyID, scores[i].TopK = policy, topK
+	}
+	must(t, s.SettleScores(ctx, c.ScoreFence, scores))
+	must(t, s.ReleaseScoring(ctx, c.ScoreFence))
+	_, err = s.CancelScorings(ctx, relabel.ScoreSelection{RunID: d.Run.ID}, &policy)
+	must(t, err)
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.IsNaN(got) || math.Abs(got-want) > 1e-6 {
+		t.Errorf("%s is %v, not %v", what, got, want)
+	}
+}
+
+func TestDivergenceIsOfTurnsThatBothPoliciesScored(t *testing.T) {
+	t.Parallel()
+	ctx, s := context.Background(), storetest.New(t)
+	d := storetest.Seed(t, s, 1)
+	sampledTrajectory(t, s, d)
+	// Two tokens of turn 1, whose whole distributions over two tokens are known, and one of turn 3.
+	half, quarter := float32(math.Log(0.5)), float32(math.Log(0.25))
+	threeQuarters := float32(math.Log(0.75))
+	scoredBy(t, s, d, d.Student.ID, 2,
+		relabel.Score{T: 1, Logprobs: []float32{half, half}, TopIDs: []int32{1, 2, 1, 2}, TopLogprobs: []float32{half, half, half, half}},
+		relabel.Score{T: 3, Logprobs: []float32{-1}, TopIDs: []int32{5, 6}, TopLogprobs: []float32{-1, -2}},
+		relabel.Score{T: 5, Reason: "no ids"})
+	scoredBy(t, s, d, d.Teacher.ID, 2,
+		relabel.Score{T: 1, Logprobs: []float32{quarter, -9999}, TopIDs: []int32{2, 1, 2, 1}, TopLogprobs: []float32{threeQuarters, quarter, threeQuarters, quarter}},
+		relabel.Score{T: 3, Reason: "too long"})
+	all, err := s.ListDivergences(ctx, d.Run.ID, d.Teacher.ID)
+	must(t, err)
+	if len(all) != 1 {
+		t.Fatalf("%d iterations", len(all))
+	}
+	got := all[0]
+	if got.IterationID != d.Iteration.ID || got.Trajectories != 1 || got.Turns != 1 || got.Unscored != 2 || got.Tokens != 1 || got.Impossible != 1 || got.TopTokens != 1 {
+		t.Errorf("%+v", got)
+	}
+	near(t, "k1", got.ByToken.K1.Mean, math.Log(2))
+	near(t, "k3", got.ByToken.K3.Mean, 0.5-1+math.Log(2))
+	near(t, "the bound", got.Top.Mean, 0.5*math.Log(0.5/0.25)+0.5*math.Log(0.5/0.75))
+	if got.ByToken.K1.Low != nil {
+		t.Error("one trajectory has an interval")
+	}
+	// The labels of storetest.Seed differ from all actions, which call nothing.
+	if got.Compared != 3 || got.Agreed != 0 || len(got.Tools) != 1 || got.Tools[0] != (relabel.ToolAgreement{Compared: 3}) {
+		t.Errorf("agreement %+v", got)
+	}
+	none, err := s.ListDivergences(ctx, d.Run.ID, storetest.Policy(t, s, "other").ID)
+	must(t, err)
+	if len(none) != 1 || none[0].ByToken != nil || none[0].Unscored != 3 {
+		t.Errorf("a teacher without scores: %+v", none)
+	}
+}

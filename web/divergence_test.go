@@ -1,0 +1,55 @@
+package web_test
+
+import (
+	"html"
+	"math"
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/store/storetest"
+)
+
+func TestTheDivergencePageHasTheFiguresOfScoresAndTheirCost(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	d := storetest.Seed(t, s.store, 2)
+	for _, tr := range d.Trajectories {
+		c := storetest.Claim(t, s.store, tr.ID, "roller")
+		for i := 1; i <= 6; i++ {
+			label := storetest.Received(c.Teacher.ID, "label")
+			turn := storetest.Turn(c, i, &label)
+			turn.Action.PromptTokenIDs, turn.Action.TokenIDs = []int32{1, 2, 3}, []int32{4}
+			s.must(s.store.CommitTurn(t.Context(), c.Fence, turn))
+		}
+		s.must(s.store.EndRollout(t.Context(), c.Fence, relabel.Ending{Reason: relabel.EndMaxTurns}))
+		s.must(s.store.BeginVerifying(t.Context(), c.Fence))
+		s.must(s.store.Finish(t.Context(), c.Fence, relabel.Verdict{Reason: "no patch"}))
+	}
+	p, err := s.store.CreatePolicy(t.Context(), relabel.Policy{Name: "white-box", BaseURL: "http://h/v1", Model: "m", Server: relabel.ServerVLLM,
+		Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits, Price: &relabel.Price{Input: 1_000_000, Currency: "EUR"}})
+	s.must(err)
+	run := "/runs/" + d.Run.ID.String()
+	page := html.UnescapeString(s.get(200, run+"/scores"))
+	contains(t, page, "The server will refuse this: teacher cannot score", `name="top_k"`)
+	page = html.UnescapeString(s.get(200, run+"/scores?top_k=2&policy="+p.Name))
+	contains(t, page, "8 to 24", "120 bytes in the database", "8.00 to 24.00 EUR", "/v1"+run+"/scores")
+
+	for of, logprob := range map[relabel.ID]float64{d.Student.ID: math.Log(0.5), d.Teacher.ID: math.Log(0.25)} {
+		s.must(s.store.StartScoring(t.Context(), relabel.ScoreSelection{RunID: d.Run.ID}, of, 0, 0))
+		for range d.Trajectories {
+			c, err := s.store.ClaimScoring(t.Context(), "scorer", storetest.Lease)
+			s.must(err)
+			for _, turn := range c.Pending {
+				s.must(s.store.SettleScores(t.Context(), c.ScoreFence, []relabel.Score{{T: turn.T, PolicyID: of, Logprobs: []float32{float32(logprob)}}}))
+			}
+			s.must(s.store.FinishScoring(t.Context(), c.ScoreFence))
+		}
+	}
+	page = s.get(200, run+"/divergence")
+	contains(t, page, "Reverse KL divergence of student and teacher", "0.1931 (0.1931 to 0.1931)", "0.6931 (0.6931 to 0.6931)", "2 done", "no call")
+	if strings.Contains(page, "Cancel scoring") {
+		t.Error("it offers to cancel what is done")
+	}
+	contains(t, s.get(200, run), `href="`+run+`/divergence"`)
+}
