@@ -130,19 +130,32 @@ func (l *loop) collect(ctx context.Context, s *student, acting relabel.Policy, s
 	}
 }
 
+// mostRetries is how often failed trajectories of an iteration are retried. The environment failed then,
+// not the agent.
+const mostRetries = 2
+
 // iterate runs an iteration to its end.
 func (l *loop) iterate(ctx context.Context, run relabel.ID, ask api.NewIteration) (api.IterationView, error) {
 	it, err := l.client.StartIteration(ctx, run, ask)
 	if err != nil {
 		return it, err
 	}
-	if it, err = l.client.FollowIteration(ctx, it.ID, func(api.IterationView) {}); err != nil {
-		return it, err
+	for retries := 0; ; retries++ {
+		if it, err = l.client.FollowIteration(ctx, it.ID, func(api.IterationView) {}); err != nil {
+			return it, err
+		}
+		n := it.Progress.Trajectories[relabel.Failed]
+		switch {
+		case n == 0:
+			return it, nil
+		case retries == mostRetries:
+			return it, fmt.Errorf("%d trajectories of iteration %s failed, also after %d retries: see %s", n, it.ID, retries, filepath.Join(l.Out, "relabel.log"))
+		}
+		l.say("%d trajectories of iteration %s failed: they are retried", n, it.ID)
+		if _, err := l.client.RetryIteration(ctx, it.ID, api.Retry{}); err != nil {
+			return it, err
+		}
 	}
-	if n := it.Progress.Trajectories[relabel.Failed]; n > 0 {
-		return it, fmt.Errorf("%d trajectories of iteration %s failed: see %s", n, it.ID, l.client.Base)
-	}
-	return it, nil
 }
 
 // export exports exactly want labels of a round, of trajectories of any end, and waits for it.
