@@ -28,9 +28,10 @@ var (
 	SubmittedModes    = []FailureMode{ModeSyntax, ModeWrongFile, ModeWrongSolution}
 )
 
-// FailureRules is the version of the rules that compute modes. Every change that can alter the mode
-// of a stored trajectory raises it, and each is then computed again. docs/failures.md has the rules.
-const FailureRules = 1
+// FailureRules is the version of the rules that compute modes. Every change that can alter what is
+// computed of a stored trajectory raises it, and each is then computed again: 2 also compares student
+// and teacher. docs/failures.md has the rules.
+const FailureRules = 2
 
 // ToolUseErrorTurns is the number of turns with a tool-use error from which a trajectory has one.
 const ToolUseErrorTurns = 1
@@ -43,6 +44,8 @@ type FailureFinding struct {
 	ToolUseError bool        `json:"tool_use_error" doc:"Whether a call was malformed, named an unknown tool or was refused by the tool, in at least one turn. It is in neither partition of the modes, and resolved trajectories may have it."`
 	ToolTurns    []int       `json:"tool_turns" nullable:"false" doc:"The turns with such a call."`
 	Rules        int         `json:"rules" doc:"Version of the rules."`
+	// Comparisons are its student turns with a label. FindFailure does not return them.
+	Comparisons []TurnComparison `json:"-" db:"-"`
 }
 
 // FailureEvidence is what a mode is computed from, apart from the turns.
@@ -112,4 +115,7 @@ type FailureModeStore interface {
 	FindFailure(ctx context.Context, trajectory ID) (FailureFinding, error)
 	// ListFailureTallies counts a run's done trajectories by iteration, task and mode.
 	ListFailureTallies(ctx context.Context, run ID) ([]FailureTally, error)
+	// ListComparisons counts the student turns of a run's done trajectories by iteration, task, tools
+	// and phases.
+	ListComparisons(ctx context.Context, run ID) ([]ComparisonTally, error)
 }

@@ -8,11 +8,17 @@ import (
 )
 
 // reportFailures is `relabel report failures RUN`.
-type reportFailures struct{ reportFlags }
+type reportFailures struct {
+	reportFlags
+	Disagreements bool `help:"Show where student and teacher differ in collect iterations instead: by tool and by phase."`
+}
 
 // Run prints the report.
 func (c *reportFailures) Run(ctx context.Context) error {
 	return c.withRun(ctx, func(cl *Session, run relabel.Run) error {
+		if c.Disagreements {
+			return c.disagreements(ctx, cl, run)
+		}
 		report, err := cl.Failures(ctx, run.ID)
 		if err != nil {
 			return err
@@ -25,6 +31,20 @@ func (c *reportFailures) Run(ctx context.Context) error {
 		}
 		return printFailures(report)
 	})
+}
+
+func (c *reportFailures) disagreements(ctx context.Context, cl *Session, run relabel.Run) error {
+	report, err := cl.Disagreements(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	switch c.Format {
+	case "json":
+		return printJSON(report)
+	case "csv":
+		return printDisagreementRows(report)
+	}
+	return printDisagreements(report)
 }
 
 // failureParts are the proportions of an iteration under their names, in the order of table 4.

@@ -15,3 +15,7 @@ func (m *memory) FindFailure(context.Context, relabel.ID) (relabel.FailureFindin
 func (m *memory) ListFailureTallies(context.Context, relabel.ID) ([]relabel.FailureTally, error) {
 	return nil, nil
 }
+
+func (m *memory) ListComparisons(context.Context, relabel.ID) ([]relabel.ComparisonTally, error) {
+	return nil, nil
+}

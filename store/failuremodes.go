@@ -85,6 +85,11 @@ func writeFinding(ctx context.Context, tx pgx.Tx, id relabel.ID, f relabel.Failu
 	b.Queue(`INSERT INTO failure_findings (trajectory_id, reason, turns, tool_turns) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (trajectory_id) DO UPDATE SET (reason, turns, tool_turns) = (EXCLUDED.reason, EXCLUDED.turns, EXCLUDED.tool_turns)`,
 		id, validUTF8(f.Reason), f.Turns, f.ToolTurns)
+	b.Queue("DELETE FROM turn_comparisons WHERE trajectory_id = $1", id)
+	for _, c := range f.Comparisons {
+		b.Queue(`INSERT INTO turn_comparisons (trajectory_id, student_tool, student_phase, teacher_tool, teacher_phase, turns, agreed)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)`, id, validUTF8(c.StudentTool), c.StudentPhase, validUTF8(c.TeacherTool), c.TeacherPhase, c.Turns, c.Agreed)
+	}
 	return tx.SendBatch(ctx, b).Close()
 }
 
@@ -102,4 +107,13 @@ func (s *Store) ListFailureTallies(ctx context.Context, run relabel.ID) ([]relab
 	return listAll[relabel.FailureTally](ctx, s, `SELECT iteration_id, task_id, submitted, resolved, coalesce(failure_mode, '') AS mode,
 		coalesce(tool_use_error, false) AS tool_use_error, failure_rules >= $2 AS classified, count(*) AS count
 		FROM trajectories WHERE run_id = $1 AND state = 'done' GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2`, run, relabel.FailureRules)
+}
+
+// ListComparisons counts the student turns with a label of a run's done trajectories by iteration,
+// task, tools and phases; none if there is no such run.
+func (s *Store) ListComparisons(ctx context.Context, run relabel.ID) ([]relabel.ComparisonTally, error) {
+	return listAll[relabel.ComparisonTally](ctx, s, `SELECT tr.iteration_id, tr.task_id, tc.student_tool, tc.student_phase, tc.teacher_tool, tc.teacher_phase,
+		sum(tc.turns)::integer AS turns, sum(tc.agreed)::integer AS agreed
+		FROM trajectories tr JOIN turn_comparisons tc ON tc.trajectory_id = tr.id WHERE tr.run_id = $1 AND tr.state = 'done'
+		GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6`, run)
 }

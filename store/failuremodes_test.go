@@ -18,8 +18,14 @@ func classifyAll(t *testing.T, s *store.Store) (n int) {
 	for {
 		found, err := s.ClassifyNext(context.Background(), func(e relabel.FailureEvidence, eachTurn func(func(relabel.Turn)) error) (relabel.FailureFinding, error) {
 			var traces []failuremode.Trace
-			err := eachTurn(func(turn relabel.Turn) { traces = append(traces, failuremode.TraceOf(turn)) })
-			return failuremode.Classify(e, traces), err
+			var compared failuremode.Comparisons
+			err := eachTurn(func(turn relabel.Turn) {
+				traces = append(traces, failuremode.TraceOf(turn))
+				compared.Add(turn)
+			})
+			f := failuremode.Classify(e, traces)
+			f.Comparisons = compared.List()
+			return f, err
 		})
 		must(t, err)
 		if !found {
@@ -78,6 +84,15 @@ func TestModesOfDoneTrajectoriesAreComputedOnce(t *testing.T) {
 	must(t, err)
 	if !slices.Equal(f.Turns, []int{1, 2, 3, 4, 5}) || f.Reason == "" || f.Rules != relabel.FailureRules || f.ToolUseError {
 		t.Errorf("%+v", f)
+	}
+	var turns, agreed int
+	comparisons, err := s.ListComparisons(ctx, d.Run.ID)
+	must(t, err)
+	for _, c := range comparisons {
+		turns, agreed = turns+c.Turns, agreed+c.Agreed
+	}
+	if turns != 3+1+1+1 || agreed != 0 || len(comparisons) != 4 { // the student executes turns 1, 3 and 5
+		t.Errorf("%+v", comparisons)
 	}
 	page, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{RunID: &d.Run.ID, FailureMode: relabel.ModeLoop}, "", relabel.Page{})
 	must(t, err)

@@ -17,6 +17,7 @@ type failuresView struct {
 	Run    relabel.Run
 	Rules  int
 	Rows   []failuresRow
+	Differ []relabel.IterationDisagreements
 	Charts []chart.Chart
 }
 
@@ -44,7 +45,11 @@ func (v *viewer) showFailures(w http.ResponseWriter, r *http.Request, run relabe
 	if err != nil {
 		return err
 	}
-	view := failuresView{Run: run, Rules: report.Rules, Charts: []chart.Chart{
+	disagreements, err := v.disagreementReport(r.Context(), run.ID)
+	if err != nil {
+		return err
+	}
+	view := failuresView{Run: run, Rules: report.Rules, Differ: disagreements.Iterations, Charts: []chart.Chart{
 		chart.Modes("submitted-modes", "Submitted and unresolved, by failure mode", report.Iterations, func(f relabel.IterationFailures) []relabel.FailureCount { return f.Unresolved }, modeWord),
 		chart.Modes("other-modes", "Without a valid submission, by failure mode", report.Iterations, func(f relabel.IterationFailures) []relabel.FailureCount { return f.NoSubmission }, modeWord),
 	}}
@@ -68,6 +73,15 @@ func (v *viewer) failureReport(ctx context.Context, run relabel.ID) (relabel.Fai
 	}
 	tallies, err := v.Store.ListFailureTallies(ctx, run)
 	return failuremode.Report(run, iterations, tallies), err
+}
+
+func (v *viewer) disagreementReport(ctx context.Context, run relabel.ID) (relabel.DisagreementReport, error) {
+	iterations, err := v.Store.ListIterations(ctx, run)
+	if err != nil {
+		return relabel.DisagreementReport{}, err
+	}
+	tallies, err := v.Store.ListComparisons(ctx, run)
+	return failuremode.Disagreements(run, iterations, tallies), err
 }
 
 func viewFailures(run relabel.Run, f relabel.IterationFailures) failuresRow {

@@ -51,6 +51,12 @@ func TestFailureModesAreShownWithTheirTurns(t *testing.T) {
 	}
 	contains(t, s.get(200, run+"/failures"), "repetitive loop", "budget exhausted", "failure_mode=budget", "submitted and unresolved")
 	contains(t, s.get(200, run), run+"/failures")
+	var disagreements relabel.DisagreementReport
+	s.must(json.Unmarshal([]byte(s.get(200, "/v1"+run+"/disagreements")), &disagreements))
+	if d := disagreements.Iterations[len(disagreements.Iterations)-1]; d.Differ.Count != 6 || d.Differ.Of != 18 || len(d.Pairs) != 1 || d.Pairs[0] != (relabel.PhasePair{Student: relabel.PhaseTest, Teacher: relabel.PhaseExplore, Turns: 6}) {
+		t.Errorf("six done trajectories with one turn of three that differs: %+v", d)
+	}
+	contains(t, s.get(200, run+"/failures"), "test → explore: 6", "execute_bash")
 	budget := by["turns"].ID.String()
 	contains(t, s.get(200, "/trajectories/"+budget), "budget exhausted", "all turns were used at turn <a href=\"#t3\">3</a>")
 	list := s.get(200, "/trajectories?failure_mode=budget")

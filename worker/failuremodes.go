@@ -54,6 +54,12 @@ func (m *FailureModes) RunNow(ctx context.Context) error {
 
 func classify(e relabel.FailureEvidence, eachTurn func(func(relabel.Turn)) error) (relabel.FailureFinding, error) {
 	var traces []failuremode.Trace
-	err := eachTurn(func(turn relabel.Turn) { traces = append(traces, failuremode.TraceOf(turn)) })
-	return failuremode.Classify(e, traces), err
+	var compared failuremode.Comparisons
+	err := eachTurn(func(turn relabel.Turn) {
+		traces = append(traces, failuremode.TraceOf(turn))
+		compared.Add(turn)
+	})
+	finding := failuremode.Classify(e, traces)
+	finding.Comparisons = compared.List()
+	return finding, err
 }

@@ -1,0 +1,64 @@
+package failuremode
+
+import (
+	"cmp"
+	"slices"
+
+	"relabel"
+)
+
+// Disagreements sums the student turns with a label of a run's collect iterations.
+func Disagreements(run relabel.ID, iterations []relabel.Iteration, tallies []relabel.ComparisonTally) relabel.DisagreementReport {
+	by := map[relabel.ID][]relabel.ComparisonTally{}
+	for _, t := range tallies {
+		by[t.IterationID] = append(by[t.IterationID], t)
+	}
+	report := relabel.DisagreementReport{RunID: run, Iterations: []relabel.IterationDisagreements{}}
+	for _, it := range iterations {
+		if it.Kind == relabel.Collect {
+			report.Iterations = append(report.Iterations, disagreementsOf(it, by[it.ID]))
+		}
+	}
+	return report
+}
+
+func disagreementsOf(it relabel.Iteration, tallies []relabel.ComparisonTally) relabel.IterationDisagreements {
+	d := relabel.IterationDisagreements{IterationID: it.ID, Number: it.Number, StudentID: it.StudentID,
+		ByTool: []relabel.ToolDisagreement{}, ByPhase: []relabel.PhaseDisagreement{}, Pairs: []relabel.PhasePair{}}
+	d.Differ = differing(tallies, func(relabel.ComparisonTally) bool { return true })
+	var tools []string
+	for _, t := range tallies {
+		tools = append(tools, t.StudentTool)
+	}
+	slices.Sort(tools)
+	for _, tool := range slices.Compact(tools) {
+		d.ByTool = append(d.ByTool, relabel.ToolDisagreement{Tool: tool, Proportion: differing(tallies, func(t relabel.ComparisonTally) bool { return t.StudentTool == tool })})
+	}
+	for _, phase := range relabel.ActionPhases {
+		d.ByPhase = append(d.ByPhase, relabel.PhaseDisagreement{Phase: phase, Proportion: differing(tallies, func(t relabel.ComparisonTally) bool { return t.StudentPhase == phase })})
+		for _, teacher := range relabel.ActionPhases {
+			pair := relabel.PhasePair{Student: phase, Teacher: teacher}
+			for _, t := range tallies {
+				if t.StudentPhase == phase && t.TeacherPhase == teacher {
+					pair.Turns += t.Turns - t.Agreed
+				}
+			}
+			if pair.Turns > 0 {
+				d.Pairs = append(d.Pairs, pair)
+			}
+		}
+	}
+	slices.SortStableFunc(d.Pairs, func(a, b relabel.PhasePair) int { return cmp.Compare(b.Turns, a.Turns) })
+	return d
+}
+
+// differing is the share of the selected turns whose label differs.
+func differing(tallies []relabel.ComparisonTally, selected func(relabel.ComparisonTally) bool) relabel.Proportion {
+	c := byTask{}
+	for _, t := range tallies {
+		if selected(t) {
+			c.add(t.TaskID, t.Turns-t.Agreed, t.Turns)
+		}
+	}
+	return c.proportion()
+}
