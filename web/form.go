@@ -202,6 +202,9 @@ func (f form) fieldsOf(t reflect.Type, path, group string, adapt map[string]func
 			inner := f.fieldsOf(of, name+".", label+": ", adapt)
 			inner[0].Help = strings.TrimSpace(field.Doc + " " + inner[0].Help)
 			for i := range inner {
+				if inner[i].Required && inner[i].Choices != nil {
+					inner[i].Choices = append([]choice{{"", "default"}}, inner[i].Choices...)
+				}
 				inner[i].Required = false // only with others of the object
 			}
 			all = append(all, inner...)
