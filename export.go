@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
+	"slices"
 	"time"
 )
 
@@ -33,7 +34,8 @@ type ExportSelection struct {
 	Resolved   bool `json:"resolved" doc:"Only resolved trajectories: submitted and passed."`
 	// MixedRewards selects only groups (the trajectories of one task in one iteration) with both
 	// resolved and unresolved members, since equal rewards have no advantage (GRPO). A
-	// trajectory without a verdict is not a member of its group.
+	// submitted trajectory without a verdict is not a member of its group; one that was not
+	// submitted is unresolved.
 	MixedRewards bool `json:"mixed_rewards" doc:"Only groups (the trajectories of a task in an iteration) with both resolved and unresolved members."`
 	// VerdictProtections requires a verdict of at least this version of the verifier's
 	// protections; 0: any verdict, or none.
@@ -95,6 +97,7 @@ type ExportForm struct {
 	// name that those of gpt-oss and LFM read. nil: true.
 	ThinkingAlias *bool         `json:"thinking_alias,omitempty" negatable:"" help:"Give the template a message's reasoning_content also as thinking, the name that the templates of gpt-oss and LFM read. Default: on." doc:"Whether the template gets a message's reasoning_content as thinking too, the name that the templates of gpt-oss and LFM read. Default: true."`
 	Normalisation Normalisation `json:"normalisation,omitempty" default:"" enum:"token,transition" doc:"Weight of a label's tokens: token gives each of them w (the default), transition gives each w divided by their number."`
+	WeightSpan    WeightSpan    `json:"weight_span,omitempty" default:"" enum:"token,turn" doc:"For runs of recipe opd, the tokens whose log πe − log πθ form a token's weight w: its own (token, the default), or the sum over all tokens of its turn (turn). The normalisation applies to the result."`
 	Capacity      int           `json:"capacity,omitempty" placeholder:"TOKENS" minimum:"64" maximum:"524288" doc:"Tokens per bin. Default: 65536."`
 	MaxLength     int           `json:"max_length,omitempty" placeholder:"TOKENS" minimum:"1" maximum:"524288" doc:"Maximum tokens from the start of a sequence or tree to the end of a label in it. Default: the capacity."`
 	TooLong       TooLong       `json:"too_long,omitempty" default:"" enum:"cut,drop" help:"What to do with a trunk longer than --max-length: cut it after the last label that fits (the default), or drop all its labels. A longer leaf is always dropped. All are counted." doc:"What to do with a trunk over max_length: cut it after the last label that fits (the default), or drop all its labels. A leaf over it is dropped. All are counted."`
@@ -141,6 +144,16 @@ type Normalisation string
 const (
 	PerToken      Normalisation = "token"      // each token weighs w
 	PerTransition Normalisation = "transition" // each token weighs w / |ãt|
+)
+
+// WeightSpan says over which tokens log πe − log πθ is summed to a token's weight (opd). The
+// sums Σ w_token · log π and w_turn · Σ log π are different estimators of the same gradient.
+type WeightSpan string
+
+// The weight spans.
+const (
+	SpanToken WeightSpan = "token" // each token has its own weight
+	SpanTurn  WeightSpan = "turn"  // each token has the sum over its turn
 )
 
 // TooLong says what to do with a trunk over the limits. A leaf over them is always dropped.
@@ -248,6 +261,8 @@ type PartTrajectory struct {
 	Trail  int             `json:"trail"`  // the attempt that holds its turns
 	Turns  int             `json:"turns"`  // of the trail
 	Labels int             `json:"labels"` // received from the selected policy
+	// Scores are its turns' scores by the teacher and by the student: 0 unless the recipe is opd.
+	Scores int `json:"scores,omitempty"`
 	// Flagged are its states with one of the flags that are left out.
 	Flagged []FlaggedState `json:"flagged,omitempty"`
 	// Verdict is the verdict at that time, which a regrading may replace while the export is
@@ -264,12 +279,22 @@ type PartVerdict struct {
 }
 
 // RewardGroup describes the group of a trajectory: the trajectories of its task in its
-// iteration. A member's reward is whether it is resolved. A trajectory without a verdict, for
-// example after an infrastructure error, is not a member.
+// iteration that have a reward (see Trajectory.Reward). Failed and cancelled trajectories are
+// not members.
 type RewardGroup struct {
-	Mixed bool `json:"mixed"` // the group has both resolved and unresolved members
-	First bool `json:"first"` // the trajectory is the first of its task and iteration; groups are counted by it
+	First   bool      `json:"first"`   // the trajectory is the first of its task and iteration; groups are counted by it
+	Rewards []float64 `json:"rewards"` // of all members, ascending
+	// Mixed says in exports of older versions, which have no Rewards, whether rewards differ.
+	Mixed bool `json:"mixed,omitempty"`
 }
+
+// HasMixedRewards reports whether members have different rewards.
+func (g RewardGroup) HasMixedRewards() bool {
+	return g.Mixed || len(g.Rewards) > 0 && slices.Min(g.Rewards) != slices.Max(g.Rewards)
+}
+
+// TooSmall reports whether the group has fewer than two members, so that rewards cannot differ.
+func (g RewardGroup) TooSmall() bool { return !g.Mixed && len(g.Rewards) < 2 }
 
 // ExportTrajectory is the input of an export from one trajectory.
 type ExportTrajectory struct {
@@ -284,6 +309,10 @@ type ExportTrajectory struct {
 	StudentPrompt func(t int) []int32
 	Flagged       []FlaggedState // when the export was cut
 	Group         *RewardGroup   // at that time; nil unless ExportSelection.MixedRewards is set
+	// StudentScores and TeacherScores are log-probabilities at T = 1, by turn: one for each token
+	// of the student's own action, under the student and under the teacher. They lack turns that
+	// were not scored, and are nil unless the run's recipe is opd.
+	StudentScores, TeacherScores map[int][]float32
 }
 
 // Holding is a finished export that selected a trajectory, and the part that contains it:

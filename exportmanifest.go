@@ -39,6 +39,19 @@ type Manifest struct {
 	// protections of their verdict; null if the selection does not rely on verdicts.
 	VerdictProtections map[string]int   `json:"verdict_protections"`
 	TooLong            *ManifestTooLong `json:"too_long"` // null without a token view
+	// WeightSpan says how weights follow from log-probabilities; absent unless the recipe is opd.
+	WeightSpan WeightSpan `json:"weight_span,omitempty"`
+	// Advantage says how advantages follow from rewards; absent unless the recipe is grpo.
+	Advantage *ManifestAdvantage `json:"advantage,omitempty"`
+}
+
+// ManifestAdvantage describes the advantages of an export: A = (R − mean) ÷ (std + ε) over the
+// rewards of a group.
+type ManifestAdvantage struct {
+	Epsilon float64 `json:"epsilon"` // ε
+	DDoF    int     `json:"ddof"`    // std divides by the number of members less this
+	// Rewards are those of all members, ascending, by group_id: also of members without a row.
+	Rewards map[string][]float64 `json:"rewards"`
 }
 
 // EarlierExcludedName is the file of excluded states in exports of earlier versions, which is
@@ -54,8 +67,14 @@ func RenameManifestFields(raw []byte) []byte {
 
 // ManifestGroups counts the groups (the trajectories of a task in an iteration).
 type ManifestGroups struct {
-	Mixed int `json:"mixed"` // with both resolved and unresolved members
-	Equal int `json:"equal"` // the others, which are excluded
+	Mixed    int `json:"mixed"`     // with members of different rewards
+	Equal    int `json:"equal"`     // with equal rewards, which are excluded
+	TooSmall int `json:"too_small"` // with fewer than two members, which are excluded
+}
+
+// Plus returns the sum of two counts.
+func (g ManifestGroups) Plus(h ManifestGroups) ManifestGroups {
+	return ManifestGroups{Mixed: g.Mixed + h.Mixed, Equal: g.Equal + h.Equal, TooSmall: g.TooSmall + h.TooSmall}
 }
 
 // ManifestTooLong counts what the limit on a row's length excluded. The labels in it are
@@ -144,8 +163,10 @@ type ExportRow struct {
 	// Aligned: linear has both masks, packed and tree have positions, packed a loss mask.
 	AttentionMask, LossMask, Positions []int32
 	SeqLengths, SeqStarts              []int32 // packed: one entry per sequence
-	SubtreeEnd                         []int32 // tree, aligned: token q sees token k where k <= q < SubtreeEnd[k]
-	NodeStart, NodeParent, NodeKind    []int32 // tree: a node each, in depth-first preorder
+	// Aligned: log-probabilities at T = 1 under teacher and student (opd), and advantages (grpo).
+	TeacherLogprobs, StudentLogprobs, Advantages []float32
+	SubtreeEnd                                   []int32 // tree, aligned: token q sees token k where k <= q < SubtreeEnd[k]
+	NodeStart, NodeParent, NodeKind              []int32 // tree: a node each, in depth-first preorder
 }
 
 // Unsupervised is the label of a token without loss.
@@ -168,6 +189,10 @@ type ExportSpan struct {
 	Iteration     int
 	Beta          *float32
 	IDs           string // rendered or served
+	// Group and Reward are those of the trajectory; "" and nil unless the recipe is opd or grpo.
+	// Reward is nil too if it is unknown (opd without verdicts).
+	Group  string
+	Reward *float32
 }
 
 // End is the index after the span's last token.

@@ -29,7 +29,8 @@ func (r Recipe) defaultFilters() (submitted, resolved, mixed bool) {
 
 // WithDefaults returns the selection with the given filters and the recipe's defaults for the
 // others. Resolved trajectories are submitted: Resolved implies Submitted, and Submitted = false
-// disables the recipe's Resolved. CodeInvalid if both are given and contradict each other.
+// disables the recipe's Resolved. CodeInvalid if both are given and contradict each other, or if
+// grpo is to export groups with equal rewards.
 func (s ExportSelection) WithDefaults(f ExportFilters, r Recipe) (ExportSelection, error) {
 	is := func(chosen *bool, otherwise bool) bool {
 		if chosen == nil {
@@ -47,6 +48,9 @@ func (s ExportSelection) WithDefaults(f ExportFilters, r Recipe) (ExportSelectio
 	s.Resolved = is(f.Resolved, resolved)
 	s.Submitted = s.Resolved || is(f.Submitted, submitted)
 	s.MixedRewards = is(f.MixedRewards, mixed)
+	if r == GRPO && !s.MixedRewards {
+		return s, Errorf(CodeInvalid, "is false, but every advantage of a group with equal rewards is 0: omit it").On("mixed_rewards")
+	}
 	return s, nil
 }
 

@@ -32,7 +32,6 @@ func TestAnExportTakesTheFilterOfItsRecipe(t *testing.T) {
 		{relabel.AggreVaTe, relabel.ExportFilters{Submitted: no}, "every finished trajectory"},
 		{relabel.OPD, relabel.ExportFilters{}, "valid submissions"},
 		{relabel.GRPO, relabel.ExportFilters{}, "every finished trajectory of groups with mixed rewards"},
-		{relabel.GRPO, relabel.ExportFilters{MixedRewards: no}, "every finished trajectory"},
 	} {
 		sel, err := relabel.ExportSelection{Iteration: 2}.WithDefaults(c.asked, c.recipe)
 		if err != nil || sel.Describe() != c.want || sel.Resolved && !sel.Submitted || sel.DescribeIterations() != "iteration 2" {

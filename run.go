@@ -23,7 +23,8 @@ const (
 // sample without labels.
 func (r Recipe) OnPolicy() bool { return r == OPD || r == GRPO }
 
-// DefaultKind is the kind of an iteration that names none.
+// DefaultKind is the kind of an iteration that names none, and of the iterations that exports of the
+// recipe's runs select.
 func (r Recipe) DefaultKind() IterationKind {
 	if r.OnPolicy() {
 		return Sample

@@ -240,3 +240,20 @@ type TrajectoryStore interface {
 	ListVerdicts(ctx context.Context, trajectory ID) ([]Verdict, error)
 	ListCalls(ctx context.Context, trajectory ID) ([]Call, error)
 }
+
+// Reward returns the trajectory's reward, between 0 and 1: 1 if it is resolved; 0 if it is not,
+// or was not submitted. nil if it is unknown: the trajectory is not done (a failure of the
+// infrastructure is never reward 0), or it was submitted and has no verdict.
+func (t Trajectory) Reward() *float64 {
+	switch {
+	case t.State != Done:
+		return nil
+	case t.Submitted != nil && !*t.Submitted:
+		return new(0.0)
+	case t.Resolved == nil:
+		return nil
+	case *t.Resolved:
+		return new(1.0)
+	}
+	return new(0.0)
+}

@@ -34,7 +34,7 @@ func (s *site) startExport(ctx context.Context, in *of[api.NewExport]) (*of[rela
 	if e.Selection, err = s.selection(ctx, b, run); err != nil {
 		return nil, err
 	}
-	last, err := s.lastIteration(ctx, e.Selection)
+	last, err := s.lastIteration(ctx, run.Recipe.DefaultKind(), e.Selection)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +63,9 @@ func (s *site) selection(ctx context.Context, b api.NewExport, run relabel.Run) 
 	}
 	if b.LabelPolicy == "" {
 		return sel, nil
+	}
+	if run.Recipe.OnPolicy() {
+		return sel, relabel.Errorf(relabel.CodeInvalid, "must be omitted: the labels of recipe %s are the student's own actions", run.Recipe).On("label_policy")
 	}
 	policy, err := s.findPolicy(ctx, b.LabelPolicy)
 	if err != nil {
@@ -146,25 +149,25 @@ func unless(text, nothing string) string {
 // lastIteration returns the last exported iteration: the requested one, else the latest that is
 // done or, with Unfinished, done or running. It refuses an iteration that does not exist, and
 // without Unfinished a running one, of which the data set would silently hold only a part.
-func (s *site) lastIteration(ctx context.Context, sel relabel.ExportSelection) (last relabel.Iteration, err error) {
+func (s *site) lastIteration(ctx context.Context, kind relabel.IterationKind, sel relabel.ExportSelection) (last relabel.Iteration, err error) {
 	its, err := s.Store.ListIterations(ctx, sel.RunID)
 	if err != nil {
 		return last, err
 	}
-	its = slices.DeleteFunc(its, func(it relabel.Iteration) bool { return it.Kind != relabel.Collect })
-	if last, err = chosenIteration(its, sel); err != nil {
+	its = slices.DeleteFunc(its, func(it relabel.Iteration) bool { return it.Kind != kind })
+	if last, err = chosenIteration(its, kind, sel); err != nil {
 		return last, err
 	}
 	for _, it := range its {
 		if !sel.Unfinished && it.State == relabel.IterationRunning && (it.Number == last.Number || sel.Aggregated && it.Number < last.Number) {
-			return last, relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, cancel it, or export its finished trajectories (unfinished)", it.Number).On("iteration")
+			return last, relabel.Errorf(relabel.CodeConflict, "%s iteration %d is still running: wait until it is done, cancel it, or export its finished trajectories (unfinished)", kind, it.Number).On("iteration")
 		}
 	}
 	return last, nil
 }
 
-// chosenIteration finds, among a run's collect iterations, the one that sel asks for.
-func chosenIteration(its []relabel.Iteration, sel relabel.ExportSelection) (last relabel.Iteration, err error) {
+// chosenIteration finds, among a run's iterations of a kind, the one that sel asks for.
+func chosenIteration(its []relabel.Iteration, kind relabel.IterationKind, sel relabel.ExportSelection) (last relabel.Iteration, err error) {
 	newest := 0
 	for _, it := range its {
 		newest = max(newest, it.Number)
@@ -180,11 +183,11 @@ func chosenIteration(its []relabel.Iteration, sel relabel.ExportSelection) (last
 	case last.Number > 0:
 		return last, nil
 	case sel.Iteration != 0:
-		return last, relabel.Errorf(relabel.CodeInvalid, "the run has %d collect iterations", newest).On("iteration")
+		return last, relabel.Errorf(relabel.CodeInvalid, "the run has %d %s iterations", newest, kind).On("iteration")
 	case newest == 0:
-		return last, relabel.Errorf(relabel.CodeConflict, "the run has no collect iteration to export").On("iteration")
+		return last, relabel.Errorf(relabel.CodeConflict, "the run has no %s iteration to export", kind).On("iteration")
 	}
-	return last, relabel.Errorf(relabel.CodeConflict, "no collect iteration of the run is done: wait until one is, or export the finished trajectories of a running one (unfinished)").On("iteration")
+	return last, relabel.Errorf(relabel.CodeConflict, "no %s iteration of the run is done: wait until one is, or export the finished trajectories of a running one (unfinished)", kind).On("iteration")
 }
 
 func (s *site) listExports(ctx context.Context, in *struct {

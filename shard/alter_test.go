@@ -58,7 +58,7 @@ func alterRows(t testing.TB, r *rand.Rand, dir string) (a altered, ok bool) {
 func rewrite[R any](t testing.TB, r *rand.Rand, dir string, f *relabel.ManifestFile, m relabel.Manifest) (a altered, ok bool) {
 	rows := readRows[R](t, filepath.Join(dir, f.Path))
 	if r.Intn(12) == 0 {
-		return rearrange(t, r, dir, f, rows)
+		return rearrange(t, r, dir, f, m, rows)
 	}
 	at := r.Intn(len(rows))
 	row := reflect.ValueOf(&rows[at]).Elem()
@@ -76,13 +76,13 @@ func rewrite[R any](t testing.TB, r *rand.Rand, dir string, f *relabel.ManifestF
 		return a, false
 	}
 	a = altered{what: fmt.Sprintf("%s %s: %s %s", f.Path, before, column.Name, difference(was, fmt.Sprint(value))), rows: []string{before, rowNameOf(row, at)}}
-	writeRows(t, dir, f, rows)
+	writeRows(t, dir, f, m.Recipe, rows)
 	return a, true
 }
 
 // rearrange takes a row away, has one twice, or puts two of a trajectory, or two bins, into
 // another order.
-func rearrange[R any](t testing.TB, r *rand.Rand, dir string, f *relabel.ManifestFile, rows []R) (a altered, ok bool) {
+func rearrange[R any](t testing.TB, r *rand.Rand, dir string, f *relabel.ManifestFile, m relabel.Manifest, rows []R) (a altered, ok bool) {
 	name := func(i int) string { return rowNameOf(reflect.ValueOf(&rows[i]).Elem(), i) }
 	at := r.Intn(len(rows))
 	switch r.Intn(3) {
@@ -108,7 +108,7 @@ func rearrange[R any](t testing.TB, r *rand.Rand, dir string, f *relabel.Manifes
 		}
 	}
 	f.Rows = len(rows)
-	writeRows(t, dir, f, rows)
+	writeRows(t, dir, f, m.Recipe, rows)
 	return a, true
 }
 
@@ -153,13 +153,15 @@ func readRows[R any](t testing.TB, name string) []R {
 }
 
 // writeRows writes rows in the place of a file, and its figures into f.
-func writeRows[R any](t testing.TB, dir string, f *relabel.ManifestFile, rows []R) {
+func writeRows[R any](t testing.TB, dir string, f *relabel.ManifestFile, recipe relabel.Recipe, rows []R) {
 	layout := parquet.Layout{View: string(f.View), LossMask: "none", Page: tokenPage}
 	switch any(rows).(type) {
 	case []linearRow:
-		layout.LossMask = "token"
+		layout.LossMask, layout.Omit = "token", omitted(recipe)
 	case []packedRow:
-		layout.LossMask, layout.Infix = "rolled-1", ".idx"
+		layout.LossMask, layout.Infix, layout.Omit = "rolled-1", ".idx", omitted(recipe)
+	case []treeRow:
+		layout.Omit = omitted(recipe)
 	}
 	if _, err := fmt.Sscanf(filepath.Base(f.Path), "%d", &layout.First); err != nil {
 		t.Fatal(err)
@@ -225,7 +227,11 @@ func change(r *rand.Rand, v reflect.Value) bool {
 		v.SetFloat(w)
 		return float32(w) != float32(old)
 	case reflect.Struct:
-		return change(r, v.Field(r.Intn(v.NumField())))
+		fields := v.NumField()
+		if span, is := v.Interface().(spanRow); is && span.GroupID == "" {
+			fields -= 2 // the file has neither group nor reward
+		}
+		return change(r, v.Field(r.Intn(fields)))
 	}
 	old := v.Int()
 	v.SetInt([]int64{old + 1, old - 1, 0, 1, unlabelled, int64(r.Intn(100))}[r.Intn(6)])

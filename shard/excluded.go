@@ -41,7 +41,11 @@ const (
 	Flagged             Reason = "flagged"            // by request: reviews gave it an excluded flag
 	EqualRewards        Reason = "equal_rewards"      // by request: groups with mixed rewards only
 	OverMaxLabels       Reason = "over_max_labels"    // by request: the export has max_labels labels without it
-	NoReward            Reason = "no_reward"          // by request: groups with mixed rewards only; this one has no verdict
+	NoReward            Reason = "no_reward"          // by request: groups with mixed rewards only; this one was submitted and has no verdict
+	GroupTooSmall       Reason = "group_too_small"    // by request: groups with mixed rewards only; this one has fewer than two members
+	IDsNotServed        Reason = "ids_not_served"     // the label is the student's own, and its server returned no ids
+	ScoreMissing        Reason = "score_missing"      // opd: teacher or student did not score the action
+	ScoreInvalid        Reason = "score_invalid"      // opd: the scores do not fit the action's tokens
 )
 
 // ofParse maps a failed parse of a label to its reason.
@@ -51,14 +55,14 @@ var ofParse = map[relabel.ParseOutcome]Reason{
 }
 
 // excludeTrajectory returns why no state of a trajectory is exported, with a detail, or "".
-func excludeTrajectory(sel relabel.ExportSelection, tr relabel.ExportTrajectory) (reason Reason, detail string) {
+func excludeTrajectory(r relabel.Recipe, sel relabel.ExportSelection, tr relabel.ExportTrajectory) (reason Reason, detail string) {
 	is := func(b *bool) bool { return b != nil && *b }
 	switch t := tr.Trajectory; {
 	case tr.Task.HeldOut:
 		return HeldOut, ""
 	case t.Kind == relabel.Evaluate || tr.Iteration.Kind == relabel.Evaluate:
 		return Evaluation, ""
-	case !t.Kind.Labelled() || !tr.Iteration.Kind.Labelled():
+	case !r.OnPolicy() && !(t.Kind.Labelled() && tr.Iteration.Kind.Labelled()):
 		return Sampled, ""
 	case t.State == relabel.Failed:
 		return TrajectoryFailed, string(t.Failure)
@@ -74,9 +78,11 @@ func excludeTrajectory(sel relabel.ExportSelection, tr relabel.ExportTrajectory)
 		return VerdictOutdated, fmt.Sprintf("version %d", *t.Protections)
 	case sel.Resolved && !is(t.Resolved):
 		return NotResolved, ""
-	case sel.MixedRewards && t.Resolved == nil:
+	case sel.MixedRewards && t.Reward() == nil:
 		return NoReward, ""
-	case sel.MixedRewards && (tr.Group == nil || !tr.Group.Mixed):
+	case sel.MixedRewards && (tr.Group == nil || tr.Group.TooSmall()):
+		return GroupTooSmall, ""
+	case sel.MixedRewards && !tr.Group.HasMixedRewards():
 		return EqualRewards, ""
 	case len(sel.EndReasons) > 0 && !slices.Contains(sel.EndReasons, t.EndReason):
 		return EndedOtherwise, ""

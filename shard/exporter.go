@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -162,13 +163,22 @@ func (x *Exporter) Prepare(ctx context.Context, e relabel.Export) (relabel.Expor
 			return e, relabel.Errorf(relabel.CodeInvalid, "applies to token views only, and none is selected: add linear, packed or tree").On(field)
 		}
 	}
+	run, err := x.Store.FindRun(ctx, e.Selection.RunID)
+	if err != nil {
+		return e, err
+	}
 	e.Form = e.Form.WithDefaults()
 	e.Form.Views = inOrder(e.Form.Views)
+	if run.Recipe == relabel.OPD {
+		e.Form.WeightSpan = cmp.Or(e.Form.WeightSpan, relabel.SpanToken)
+	}
 	if err := checkForm(e.Form); err != nil {
 		return e, err
 	}
+	if err := checkRecipe(e.Form, run.Recipe); err != nil {
+		return e, err
+	}
 	if e.Form.Tokens() {
-		var err error
 		if _, e.ModelCheck, err = x.openStudent(ctx, e.Form); err != nil {
 			return e, err
 		}
@@ -193,7 +203,7 @@ func tokenField(f relabel.ExportForm) string {
 		set   bool
 	}{
 		{"tokenizer", f.Tokenizer != ""}, {"template", f.Template != ""}, {"template_text", f.TemplateText != ""}, {"template_options", f.TemplateOptions != nil}, {"date", f.Date != ""},
-		{"arguments", f.Arguments != ""}, {"reasoning", f.Reasoning == relabel.ReasoningKeep}, {"thinking_alias", f.ThinkingAlias != nil}, {"normalisation", f.Normalisation != ""}, {"capacity", f.Capacity != 0},
+		{"arguments", f.Arguments != ""}, {"reasoning", f.Reasoning == relabel.ReasoningKeep}, {"thinking_alias", f.ThinkingAlias != nil}, {"normalisation", f.Normalisation != ""}, {"weight_span", f.WeightSpan != ""}, {"capacity", f.Capacity != 0},
 		{"max_length", f.MaxLength != 0}, {"too_long", f.TooLong != ""}, {"pad_tree", f.PadTree}, {"bare", f.Bare},
 	} {
 		if is.set {

@@ -15,6 +15,8 @@ var includeHints = map[Reason]struct{ option, field string }{
 	NotSubmitted:                    {"--no-submitted", `"submitted": false`},
 	NotResolved:                     {"--no-resolved", `"resolved": false`},
 	EqualRewards:                    {"--no-mixed-rewards", `"mixed_rewards": false`},
+	GroupTooSmall:                   {"--no-mixed-rewards", `"mixed_rewards": false`},
+	ScoreMissing:                    {"after run score", "after POST /v1/runs/{id}/scores"},
 	NoReward:                        {"--no-mixed-rewards", `"mixed_rewards": false`},
 	EndedOtherwise:                  {"no --end-reason", `no "end_reasons"`},
 	OverMaxLabels:                   {"a larger --max-labels", `"max_labels"`},

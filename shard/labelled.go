@@ -19,6 +19,7 @@ import (
 type labelled struct {
 	relabel.ExportTrajectory
 	turns    int
+	group    string            // see groupID
 	text     int64             // approximate bytes of its rows of the messages view
 	keep     map[int][]float32 // exported labels by turn, with their token weights; nil without a tokenizer
 	roots    []*tree.Root
@@ -65,9 +66,9 @@ type selector struct {
 
 // label selects a trajectory's exported labels and records why the others are excluded.
 func (b *selector) label(tr relabel.ExportTrajectory) (*labelled, error) {
-	l := &labelled{ExportTrajectory: tr, turns: len(tr.Turns), keep: map[int][]float32{}}
+	l := &labelled{ExportTrajectory: tr, turns: len(tr.Turns), group: groupID(tr), keep: map[int][]float32{}}
 	defer l.forget()
-	if reason, detail := excludeTrajectory(b.sel, tr); reason != "" {
+	if reason, detail := excludeTrajectory(b.run.Recipe, b.sel, tr); reason != "" {
 		l.excluded = append(l.excluded, excludedLine{Reason: reason, Trajectory: tr.Trajectory.ID, InstanceID: tr.Task.InstanceID,
 			States: len(tr.Turns), Detail: detail})
 		return l, nil
@@ -76,7 +77,7 @@ func (b *selector) label(tr relabel.ExportTrajectory) (*labelled, error) {
 		if turn.T != i+1 {
 			return nil, fmt.Errorf("trajectory %s: found turn %d, expected turn %d", tr.Trajectory.ID, turn.T, i+1)
 		}
-		reason, detail := excludeLabel(turn.Label)
+		reason, detail := b.excludeLabel(turn.Label)
 		if reason == "" {
 			reason, detail = excludeFlagged(tr, turn.T)
 		}
@@ -156,6 +157,7 @@ func (b *selector) grow(l *labelled) error {
 		beta := float32(*l.Iteration.Beta)
 		origin.Beta = &beta
 	}
+	b.addReward(&origin, l)
 	roots, err := tree.Build(tree.Trajectory{Origin: origin, Turns: turns}, tree.Normalisation(b.form.Normalisation))
 	if err != nil {
 		return err
@@ -184,8 +186,11 @@ func (b *selector) tokens(l *labelled) ([]tree.Turn, error) {
 	turns := make([]tree.Turn, len(l.Turns))
 	for i, turn := range l.Turns {
 		_, wanted := l.keep[turn.T]
-		turns[i] = tree.Turn{T: turn.T, ByTeacher: wanted && executedByTeacher(turn), Weight: 1}
+		turns[i] = tree.Turn{T: turn.T, Executed: wanted && (b.run.Recipe.OnPolicy() || executedByTeacher(turn)), Weight: 1}
 		err := b.fill(c, &turns[i], l, turn, wanted)
+		if err == nil && wanted {
+			err = b.weigh(&turns[i], l)
+		}
 		var refusal *render.Refusal
 		switch {
 		case errors.As(err, &refusal) && wanted:
@@ -209,6 +214,9 @@ func (b *selector) fill(c *render.Conversation, to *tree.Turn, l *labelled, turn
 		if theirs := b.servedPrompt(l, turn); theirs != nil { // the student's own IDs are never encoded again
 			return b.serve(to, theirs, turn.Label.TokenIDs)
 		}
+	}
+	if wanted && b.run.Recipe.OnPolicy() {
+		return &render.Refusal{Reason: render.Reason(IDsNotServed), Detail: "the student's server returned no ids of the prompt or of the action"}
 	}
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"relabel"
+	"relabel/shard/tree"
 )
 
 // manifestName is the file that is written last: a folder without it is not an export.
@@ -19,7 +20,10 @@ func newManifest(run relabel.Run, e relabel.Export, sum summary, files []relabel
 	}
 	for _, it := range sum.Iterations {
 		m.Iterations, m.Beta = append(m.Iterations, it.Number), append(m.Beta, it.Beta)
-		m.Teacher, m.Student = it.Teacher.ID.String(), it.Student.ID.String()
+		m.Teacher, m.Student = "", it.Student.ID.String()
+		if it.Teacher.ID != (relabel.ID{}) {
+			m.Teacher = it.Teacher.ID.String()
+		}
 		m.Selection.Students = append(m.Selection.Students, m.Student)
 	}
 	for _, f := range files {
@@ -32,6 +36,9 @@ func newManifest(run relabel.Run, e relabel.Export, sum summary, files []relabel
 	if e.Selection.MixedRewards {
 		m.Groups = &sum.Groups
 	}
+	if run.Recipe == relabel.GRPO {
+		m.Advantage = &relabel.ManifestAdvantage{Epsilon: tree.Epsilon, DDoF: tree.DDoF, Rewards: sum.Rewards}
+	}
 	if e.Form.Tokens() {
 		addTokens(&m, e.Form, sum)
 	}
@@ -41,6 +48,7 @@ func newManifest(run relabel.Run, e relabel.Export, sum summary, files []relabel
 // addTokens adds the fields that apply to token views.
 func addTokens(m *relabel.Manifest, f relabel.ExportForm, sum summary) {
 	m.Capacity, m.Normalisation, m.PromptCheck = &f.Capacity, &f.Normalisation, sum.promptCheck(f)
+	m.WeightSpan = f.WeightSpan
 	m.ModelCheck, m.TooLong = sum.Student.ModelCheck, &sum.TooLong
 	for view, alignment := range map[relabel.View]string{relabel.ViewLinear: "token", relabel.ViewPacked: "rolled-1"} {
 		if _, there := sum.Views[view]; there && !(f.Bare && view == relabel.ViewLinear) {

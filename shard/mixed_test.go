@@ -109,21 +109,25 @@ var mixes = map[string]struct {
 	form   relabel.ExportForm
 	beta   float64
 	served bool
+	recipe relabel.Recipe // opd, grpo: labels are the student's own actions; "": dagger
 }{
-	"student alone":  {relabel.ExportForm{Views: relabel.Views, Capacity: 3000, TooLong: relabel.CutTooLong}, 0, false},
-	"mixture":        {relabel.ExportForm{Views: relabel.Views, Capacity: 2000, PadTree: true, Normalisation: relabel.PerTransition, Divide: 2}, 0.3, false},
-	"teacher alone":  {relabel.ExportForm{Views: relabel.Views, Capacity: 20_000, Reasoning: relabel.ReasoningDrop}, 1, false},
-	"cut":            {relabel.ExportForm{Views: relabel.Views, Capacity: 1500, MaxLength: 1200, TooLong: relabel.CutTooLong}, 0.3, false},
-	"dropped":        {relabel.ExportForm{Views: relabel.Views, Capacity: 1500, MaxLength: 1200, TooLong: relabel.DropTooLong}, 0.3, false},
-	"served":         {relabel.ExportForm{Views: relabel.Views, Capacity: 4000}, 0.3, true},
-	"bare":           {relabel.ExportForm{Views: relabel.Views, Capacity: 4000, Bare: true}, 0.3, false},
-	"bare and text":  {relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages, relabel.ViewLinear}, Capacity: 4000, Bare: true}, 0.3, false},
-	"text":           {relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages}}, 0.3, false},
-	"linear alone":   {relabel.ExportForm{Views: []relabel.View{relabel.ViewLinear}, Capacity: 4000}, 0.3, false},
-	"packed alone":   {relabel.ExportForm{Views: []relabel.View{relabel.ViewPacked}, Capacity: 4000}, 0.3, false},
-	"tree alone":     {relabel.ExportForm{Views: []relabel.View{relabel.ViewTree}, Capacity: 1500, MaxLength: 1200}, 0.3, false},
-	"bare alone":     {relabel.ExportForm{Views: []relabel.View{relabel.ViewLinear}, Capacity: 4000, Bare: true}, 0.3, false},
-	"packed to tree": {relabel.ExportForm{Views: []relabel.View{relabel.ViewPacked, relabel.ViewTree}, Capacity: 6000}, 0.3, false},
+	"student alone":  {relabel.ExportForm{Views: relabel.Views, Capacity: 3000, TooLong: relabel.CutTooLong}, 0, false, ""},
+	"mixture":        {relabel.ExportForm{Views: relabel.Views, Capacity: 2000, PadTree: true, Normalisation: relabel.PerTransition, Divide: 2}, 0.3, false, ""},
+	"teacher alone":  {relabel.ExportForm{Views: relabel.Views, Capacity: 20_000, Reasoning: relabel.ReasoningDrop}, 1, false, ""},
+	"cut":            {relabel.ExportForm{Views: relabel.Views, Capacity: 1500, MaxLength: 1200, TooLong: relabel.CutTooLong}, 0.3, false, ""},
+	"dropped":        {relabel.ExportForm{Views: relabel.Views, Capacity: 1500, MaxLength: 1200, TooLong: relabel.DropTooLong}, 0.3, false, ""},
+	"served":         {relabel.ExportForm{Views: relabel.Views, Capacity: 4000}, 0.3, true, ""},
+	"bare":           {relabel.ExportForm{Views: relabel.Views, Capacity: 4000, Bare: true}, 0.3, false, ""},
+	"bare and text":  {relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages, relabel.ViewLinear}, Capacity: 4000, Bare: true}, 0.3, false, ""},
+	"text":           {relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages}}, 0.3, false, ""},
+	"linear alone":   {relabel.ExportForm{Views: []relabel.View{relabel.ViewLinear}, Capacity: 4000}, 0.3, false, ""},
+	"packed alone":   {relabel.ExportForm{Views: []relabel.View{relabel.ViewPacked}, Capacity: 4000}, 0.3, false, ""},
+	"tree alone":     {relabel.ExportForm{Views: []relabel.View{relabel.ViewTree}, Capacity: 1500, MaxLength: 1200}, 0.3, false, ""},
+	"bare alone":     {relabel.ExportForm{Views: []relabel.View{relabel.ViewLinear}, Capacity: 4000, Bare: true}, 0.3, false, ""},
+	"packed to tree": {relabel.ExportForm{Views: []relabel.View{relabel.ViewPacked, relabel.ViewTree}, Capacity: 6000}, 0.3, false, ""},
+	"opd":            {relabel.ExportForm{Views: relabel.Views, Capacity: 4000, Normalisation: relabel.PerTransition, WeightSpan: relabel.SpanToken}, 0, false, relabel.OPD},
+	"opd by turn":    {relabel.ExportForm{Views: relabel.Views, Capacity: 2000, WeightSpan: relabel.SpanTurn}, 0, false, relabel.OPD},
+	"grpo":           {relabel.ExportForm{Views: relabel.Views, Capacity: 4000, PadTree: true}, 0, false, relabel.GRPO},
 }
 
 // mixed builds an export of a mix in three parts and returns its folder.
@@ -139,7 +143,11 @@ func mixed(t testing.TB, name, tokenizer string, student *render.Student, seed i
 		list = append(list, m.trajectory(1+i/5, i))
 	}
 	s := newFixedStore(list...)
-	s.newExport(fmt.Sprint(name, seed), relabel.ExportSelection{Aggregated: true})
+	s.newExport(fmt.Sprint(name, seed), relabel.ExportSelection{Aggregated: true, MixedRewards: c.recipe == relabel.GRPO})
+	if c.recipe != "" {
+		s.run.Recipe = c.recipe
+		m.ownActions(t, student, s)
+	}
 	if s.export.Form = c.form; c.form.Tokens() {
 		s.export.Form.Tokenizer = tokenizer
 		s.export.Form.Normalisation = max(c.form.Normalisation, relabel.PerToken)

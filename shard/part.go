@@ -128,7 +128,7 @@ func (o *output) put(ctx context.Context, f relabel.ExportFile) error {
 // write writes all views of the part.
 func (o *output) write(ctx context.Context, b *selector, all []*labelled) (map[relabel.View]viewFigures, error) {
 	f := o.export.Form
-	v := tokenViews{Capacity: f.Capacity, Longest: f.MaxLength, Bare: f.Bare, Pad: f.PadTree, DataParallel: f.Divide, Version: o.exporter.Version}
+	v := tokenViews{Recipe: b.run.Recipe, Capacity: f.Capacity, Longest: f.MaxLength, Bare: f.Bare, Pad: f.PadTree, DataParallel: f.Divide, Version: o.exporter.Version}
 	p := part{Number: o.part.Number, First: o.part.Number, Step: o.export.Parts, Done: o.done,
 		Put: func(f parquet.File) error { return o.put(ctx, relabel.ExportFile(f)) }}
 	if b.student != nil {

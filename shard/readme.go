@@ -29,10 +29,11 @@ func program(name string) (string, error) {
 
 // writeReadme writes an export's README.md, which explains how to load and train on it.
 func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m relabel.Manifest) error {
-	rounds, teacher := roundsText(sum)
+	rounds, teacher := roundsText(sum, run.Recipe.OnPolicy())
 	return readmeTemplate.Execute(w, map[string]any{
 		"Run": oneLine(run.Name), "Manifest": m, "Form": e.Form, "Totals": totalsOf(m), "Hash": func(v relabel.View) string { return hashOf(m, v) },
 		"Has":      func(v string) bool { return slices.Contains(m.Views, relabel.View(v)) },
+		"OnPolicy": run.Recipe.OnPolicy(),
 		"PerToken": m.Normalisation != nil && *m.Normalisation == relabel.PerToken,
 		"Teacher":  teacher, "Rounds": rounds, "Asked": m.Selection.ExportSelection.Describe(), "AskedRounds": m.Selection.ExportSelection.DescribeIterations(),
 		"Prompts": m.PromptCheck, "Excluded": countsText(m.Excluded), "ExcludedName": excludedName,
@@ -40,15 +41,21 @@ func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m 
 }
 
 // roundsText lists the iterations with their students, and names the last one's teacher.
-func roundsText(sum summary) (rounds, teacher string) {
+func roundsText(sum summary, onPolicy bool) (rounds, teacher string) {
 	var all []string
 	for _, it := range sum.Iterations {
 		beta := "κ drawn"
-		if it.Beta != nil {
+		switch {
+		case onPolicy:
+			beta = "student alone"
+		case it.Beta != nil:
 			beta = fmt.Sprintf("β = %.4g", *it.Beta)
 		}
 		all = append(all, fmt.Sprintf("%d (%s, student %s)", it.Number, beta, policyName(it.Student)))
-		teacher = policyName(it.Teacher)
+		teacher = "none"
+		if it.Teacher.ID != (relabel.ID{}) {
+			teacher = policyName(it.Teacher)
+		}
 	}
 	return strings.Join(all, "; "), teacher
 }

@@ -3,6 +3,7 @@ package shard
 import (
 	"slices"
 
+	"relabel"
 	"relabel/shard/parquet"
 	"relabel/shard/tree"
 )
@@ -23,6 +24,11 @@ type tokenColumns struct {
 	RowID       string    `parquet:"row_id"`
 	LossWeights []float32 `parquet:"loss_weights,list"` // w(s, a), normalised; 0 if not supervised
 	Spans       []spanRow `parquet:"spans,list"`        // cover exactly the supervised tokens
+
+	// Of recipes whose labels are the student's own actions; 0 if not supervised.
+	TeacherLogprobs []float32 `parquet:"teacher_logprobs,list"` // opd
+	StudentLogprobs []float32 `parquet:"student_logprobs,list"` // opd
+	Advantages      []float32 `parquet:"advantages,list"`       // grpo
 }
 
 // spanRow is one label's supervised tokens.
@@ -36,6 +42,10 @@ type spanRow struct {
 	Iteration  int32    `parquet:"iteration"`
 	Beta       *float32 `parquet:"beta,optional"` // null if executors were drawn by κ
 	IDs        string   `parquet:"ids"`           // rendered or served
+
+	// Of recipes whose labels are the student's own actions.
+	GroupID string   `parquet:"group_id"`
+	Reward  *float32 `parquet:"reward,optional"` // null if unknown
 }
 
 // linearRow is one sequence.
@@ -77,6 +87,21 @@ type treeRow struct {
 	NodeKind    []int32 `parquet:"node_kind,list"`
 }
 
+// omitted returns the fields of a token view's rows that a recipe does not have.
+func omitted(r relabel.Recipe) [][]string {
+	var out [][]string
+	if r != relabel.OPD {
+		out = append(out, []string{"TeacherLogprobs"}, []string{"StudentLogprobs"})
+	}
+	if r != relabel.GRPO {
+		out = append(out, []string{"Advantages"})
+	}
+	if !r.OnPolicy() {
+		out = append(out, []string{"spans", "list", "element", "GroupID"}, []string{"spans", "list", "element", "Reward"})
+	}
+	return out
+}
+
 // labelling holds the columns of a row that define what is trained on. Its memory is reused:
 // values taken from it are valid until the next row.
 type labelling struct {
@@ -84,12 +109,22 @@ type labelling struct {
 	weights    []float32
 	spans      []spanRow
 	supervised int
+
+	// Those that the recipe has.
+	recipe                       relabel.Recipe
+	teacher, student, advantages []float32
 }
 
 // begin starts a row of n unsupervised tokens.
 func (l *labelling) begin(n int) {
 	l.labels, l.weights = filled(l.labels, n, unlabelled), filled(l.weights, n, 0)
 	l.spans, l.supervised = l.spans[:0], 0
+	switch l.recipe {
+	case relabel.OPD:
+		l.teacher, l.student = filled(l.teacher, n, 0), filled(l.student, n, 0)
+	case relabel.GRPO:
+		l.advantages = filled(l.advantages, n, 0)
+	}
 }
 
 // add labels the IDs of a span whose position in the row is shift after its Start.
@@ -97,13 +132,21 @@ func (l *labelling) add(ids []int32, s tree.Span, shift int) {
 	from, to := s.Start+shift, s.End()+shift
 	copy(l.labels[from:to], ids[from:to])
 	copy(l.weights[from:to], s.Weights)
+	switch l.recipe {
+	case relabel.OPD:
+		copy(l.teacher[from:to], s.Signals.Teacher)
+		copy(l.student[from:to], s.Signals.Student)
+	case relabel.GRPO:
+		copy(l.advantages[from:to], s.Signals.Advantages)
+	}
 	l.spans = append(l.spans, newSpanRow(s, from))
 	l.supervised += to - from
 }
 
 // columns returns the columns of every token view.
 func (l *labelling) columns(id string) tokenColumns {
-	return tokenColumns{RowID: id, LossWeights: l.weights, Spans: l.spans}
+	return tokenColumns{RowID: id, LossWeights: l.weights, Spans: l.spans,
+		TeacherLogprobs: l.teacher, StudentLogprobs: l.student, Advantages: l.advantages}
 }
 
 // size returns the size of a row that has the given number of other lists aligned with the
@@ -112,9 +155,10 @@ func (l *labelling) size(others int) parquet.Size {
 	n := len(l.labels)
 	spans := 0
 	for _, s := range l.spans {
-		spans += 64 + len(s.Trajectory)
+		spans += 64 + len(s.Trajectory) + len(s.GroupID)
 	}
-	return parquet.Size{Bytes: int64(4*n*(2+others) + spans), Tokens: n, Supervised: l.supervised}
+	signals := len(l.teacher) + len(l.student) + len(l.advantages)
+	return parquet.Size{Bytes: int64(4*(n*(2+others)+signals) + spans), Tokens: n, Supervised: l.supervised}
 }
 
 // mask sets dst to 1 where there is a label and to 0 elsewhere.
@@ -130,7 +174,7 @@ func (l *labelling) mask(dst []int8) []int8 {
 
 func newSpanRow(s tree.Span, start int) spanRow {
 	row := spanRow{Trajectory: s.Origin.Trajectory, Turn: int32(s.Turn), Kind: s.Kind.String(), Start: int32(start), Length: int32(s.Length()),
-		Weight: &s.Weights[0], Iteration: int32(s.Origin.Iteration), Beta: s.Origin.Beta, IDs: "rendered"}
+		Weight: &s.Weights[0], Iteration: int32(s.Origin.Iteration), Beta: s.Origin.Beta, IDs: "rendered", GroupID: s.Origin.Group, Reward: s.Origin.Reward}
 	for _, w := range s.Weights {
 		if w != s.Weights[0] {
 			row.Weight = nil

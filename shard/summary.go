@@ -22,6 +22,7 @@ type summary struct {
 	Prompts      promptCheck                  `json:"prompts"`
 	Student      *studentSummary              `json:"student"` // nil without a token view
 	Groups       relabel.ManifestGroups       `json:"groups"`
+	Rewards      map[string][]float64         `json:"rewards"` // of all members of the groups with rows, by group ID
 	TooLong      relabel.ManifestTooLong      `json:"too_long"`
 	Protections  map[string]int               `json:"protections"` // trajectories with a row, by the protections' version of their verdict
 }
@@ -63,8 +64,10 @@ func (s *summary) add(l *labelled) {
 	s.TooLong = s.TooLong.Plus(l.tooLong)
 	switch {
 	case l.Group == nil || !l.Group.First:
-	case l.Group.Mixed:
+	case l.Group.HasMixedRewards():
 		s.Groups.Mixed++
+	case l.Group.TooSmall():
+		s.Groups.TooSmall++
 	default:
 		s.Groups.Equal++
 	}
@@ -78,6 +81,9 @@ func (s *summary) add(l *labelled) {
 	}
 	if version := l.Trajectory.Protections; version != nil {
 		s.addProtections(strconv.Itoa(*version), 1)
+	}
+	if l.Group != nil {
+		s.addRewards(l.group, l.Group.Rewards)
 	}
 	s.Special += l.special
 	s.Prompts = s.Prompts.plus(l.prompts)
@@ -93,6 +99,13 @@ func (s *summary) add(l *labelled) {
 		}
 	}
 	s.addIteration(iterationSummary{l.Iteration.Number, l.Iteration.Beta, l.Student, l.Teacher})
+}
+
+func (s *summary) addRewards(group string, rewards []float64) {
+	if s.Rewards == nil {
+		s.Rewards = map[string][]float64{}
+	}
+	s.Rewards[group] = rewards
 }
 
 func (s *summary) addProtections(version string, n int) {
@@ -121,7 +134,10 @@ func (s *summary) merge(raw json.RawMessage) error {
 	s.States, s.Special, s.Served = s.States+next.States, s.Special+next.Special, s.Served+next.Served
 	s.LinearTokens, s.TreeTokens = s.LinearTokens+next.LinearTokens, s.TreeTokens+next.TreeTokens
 	s.SpecialTools = next.SpecialTools // the same in all parts
-	s.Groups = relabel.ManifestGroups{Mixed: s.Groups.Mixed + next.Groups.Mixed, Equal: s.Groups.Equal + next.Groups.Equal}
+	s.Groups = s.Groups.Plus(next.Groups)
+	for group, rewards := range next.Rewards {
+		s.addRewards(group, rewards)
+	}
 	s.TooLong = s.TooLong.Plus(next.TooLong)
 	s.Prompts = s.Prompts.plus(next.Prompts)
 	for version, n := range next.Protections {

@@ -48,9 +48,9 @@ func (s synthetic) trajectory(number int) tree.Trajectory {
 	header, state := s.ids(2, 2), s.ids(20, 20+s.observation)
 	for t := range 1 + s.Intn(s.turns) {
 		answer := append(s.ids(3, 60), testStop)
-		turn := tree.Turn{T: t + 1, State: state, Prompt: slices.Concat(state, header), Answer: answer, Labelled: !s.rarely(), ByTeacher: s.Float32() < s.beta, Served: s.rarely(), Weight: 1}
+		turn := tree.Turn{T: t + 1, State: state, Prompt: slices.Concat(state, header), Answer: answer, Labelled: !s.rarely(), Executed: s.Float32() < s.beta, Served: s.rarely(), Weight: 1}
 		action := answer
-		if !turn.ByTeacher && s.Intn(4) > 0 {
+		if !turn.Executed && s.Intn(4) > 0 {
 			action = append(s.ids(3, 60), testStop)
 		}
 		if s.rarely() {

@@ -12,10 +12,11 @@ import (
 
 // tokenViews configures how the token views of an export are written.
 type tokenViews struct {
-	Capacity     int  // maximum tokens per row
-	Longest      int  // maximum tokens of a sequence, or of a path from root to leaf; at most Capacity
-	Bare         bool // linear has only IDs, attention mask and labels
-	Pad          bool // tree rows are padded to Capacity
+	Recipe       relabel.Recipe // determines the columns behind the weights
+	Capacity     int            // maximum tokens per row
+	Longest      int            // maximum tokens of a sequence, or of a path from root to leaf; at most Capacity
+	Bare         bool           // linear has only IDs, attention mask and labels
+	Pad          bool           // tree rows are padded to Capacity
 	PadID        int32
 	DataParallel int    // the number of files per view is a multiple of this; 0: 1
 	Version      string // of relabel, written to the files
@@ -130,8 +131,8 @@ func finished[R any](p part, path string, from, n int, row func(i int) (R, parqu
 }
 
 // layout returns the layout of a view's files; loss is the alignment of loss_mask.
-func layout(view, loss string, p part) parquet.Layout {
-	return parquet.Layout{View: view, LossMask: loss, First: p.First, Step: p.Step, Page: tokenPage}
+func (v tokenViews) layout(view, loss string, p part) parquet.Layout {
+	return parquet.Layout{View: view, LossMask: loss, First: p.First, Step: p.Step, Page: tokenPage, Omit: omitted(v.Recipe)}
 }
 
 // tokenPage is the page size of a token view's columns, in bytes. Rows of a trajectory begin
@@ -151,8 +152,8 @@ func sequences(roots []*tree.Root) (all []tree.Sequence, tokens int64) {
 func (v tokenViews) writeLinear(dir string, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
 	var row linearRow
-	var l labelling
-	w := parquet.NewWriter[linearRow](dir, layout(linearView, "token", p), v.Version)
+	l := labelling{recipe: v.Recipe}
+	w := parquet.NewWriter[linearRow](dir, v.layout(linearView, "token", p), v.Version)
 	return rowsOf(w, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(i int) (linearRow, parquet.Size, error) {
 		row.InputIDs = l.sequence(row.InputIDs[:0], all[i])
 		row.tokenColumns, row.Labels = l.columns(all[i].Name), l.labels
@@ -166,7 +167,7 @@ func (v tokenViews) writeBare(dir string, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
 	var row bareRow
 	var l labelling
-	w := parquet.NewWriter[bareRow](dir, layout(linearView, "none", p), v.Version)
+	w := parquet.NewWriter[bareRow](dir, parquet.Layout{View: linearView, LossMask: "none", First: p.First, Step: p.Step, Page: tokenPage}, v.Version)
 	return rowsOf(w, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(i int) (bareRow, parquet.Size, error) {
 		for _, s := range all[i].Spans {
 			if slices.ContainsFunc(s.Weights, func(w float32) bool { return w != 1 }) {

@@ -19,8 +19,8 @@ func (v tokenViews) writePacked(dir string, p part) (viewFigures, error) {
 		return viewFigures{}, err
 	}
 	var row packedRow
-	var l labelling
-	layout := layout(packedView, "rolled-1", p)
+	l := labelling{recipe: v.Recipe}
+	layout := v.layout(packedView, "rolled-1", p)
 	layout.Infix = ".idx" // the suffix that Megatron-Bridge expects
 	w := parquet.NewWriter[packedRow](dir, layout, v.Version)
 	return rowsOf(w, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(i int) (packedRow, parquet.Size, error) {
@@ -81,9 +81,9 @@ func (v tokenViews) writeTree(dir string, p part) (viewFigures, error) {
 		return viewFigures{}, err
 	}
 	var row treeRow
-	var l labelling
+	l := labelling{recipe: v.Recipe}
 	var f tree.Forest
-	w := parquet.NewWriter[treeRow](dir, layout(treeView, "none", p), v.Version)
+	w := parquet.NewWriter[treeRow](dir, v.layout(treeView, "none", p), v.Version)
 	return rowsOf(w, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(i int) (treeRow, parquet.Size, error) {
 		f.Reset()
 		for _, number := range bins[i] {

@@ -40,7 +40,7 @@ func TestAnExportKnowsGroupsOfMixedReward(t *testing.T) {
 	for e, err := range s.Exported(ctx, sel) {
 		must(t, err)
 		if e.Group.First {
-			got += fmt.Sprint(e.Task.InstanceID, " ", e.Group.Mixed, " ")
+			got += fmt.Sprint(e.Task.InstanceID, " ", e.Group.HasMixedRewards(), " ")
 		}
 	}
 	want := ""

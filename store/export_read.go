@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -86,7 +87,7 @@ func (x *exportContext) loadOpen(ctx context.Context, tx pgx.Tx, was relabel.Par
 }
 
 // errChanged means that a trajectory has changed since its export was cut.
-var errChanged = errors.New("its state, its trail, or its number of turns or labels differs")
+var errChanged = errors.New("its state, its trail, or its number of turns, labels or scores differs")
 
 func unchanged(was relabel.PartTrajectory, e relabel.ExportTrajectory) error {
 	labels := 0
@@ -95,7 +96,7 @@ func unchanged(was relabel.PartTrajectory, e relabel.ExportTrajectory) error {
 			labels++
 		}
 	}
-	if e.Trajectory.State != was.State || e.Trajectory.Trail != was.Trail || len(e.Turns) != was.Turns || labels != was.Labels {
+	if e.Trajectory.State != was.State || e.Trajectory.Trail != was.Trail || len(e.Turns) != was.Turns || labels != was.Labels || len(e.StudentScores)+len(e.TeacherScores) != was.Scores && e.Student.ID != e.Teacher.ID {
 		return errChanged
 	}
 	return nil
@@ -104,16 +105,22 @@ func unchanged(was relabel.PartTrajectory, e relabel.ExportTrajectory) error {
 // changedSince turns a changed or deleted trajectory into a CodeConflict.
 func changedSince(id relabel.ID, err error) error {
 	if errors.Is(err, errChanged) || errors.Is(err, pgx.ErrNoRows) {
-		return relabel.Errorf(relabel.CodeConflict, "trajectory %s has changed since the export began (a retry, a relabeling, or it was deleted): start the export again", id).Because(err)
+		return relabel.Errorf(relabel.CodeConflict, "trajectory %s has changed since the export began (a retry, a relabeling, a scoring, or it was deleted): start the export again", id).Because(err)
 	}
 	return err
 }
 
 // selected returns the selection by iteration number, instance id and generation: finished
-// trajectories of collect iterations, with sel.Unfinished all of them, never held-out tasks.
+// trajectories of the iterations that the run's recipe exports, with sel.Unfinished all of them,
+// never held-out tasks.
 func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]sizedTrajectory, error) {
-	last, err := readValue[int](ctx, tx, `SELECT number FROM iterations WHERE run_id = $1 AND kind = 'collect'
-		AND (number = $2 OR $2 = 0 AND (state = 'done' OR $3 AND state = 'running')) ORDER BY number DESC LIMIT 1`, sel.RunID, sel.Iteration, sel.Unfinished)
+	recipe, err := readValue[relabel.Recipe](ctx, tx, "SELECT recipe FROM runs WHERE id = $1", sel.RunID)
+	if err != nil {
+		return nil, notFound("run", sel.RunID, err)
+	}
+	kind := recipe.DefaultKind()
+	last, err := readValue[int](ctx, tx, `SELECT number FROM iterations WHERE run_id = $1 AND kind = $4
+		AND (number = $2 OR $2 = 0 AND (state = 'done' OR $3 AND state = 'running')) ORDER BY number DESC LIMIT 1`, sel.RunID, sel.Iteration, sel.Unfinished, kind)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) && sel.Iteration == 0 && sel.Unfinished:
 		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no iteration").On("iteration")
@@ -125,39 +132,69 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 		return nil, err
 	}
 	if !sel.Unfinished {
-		if err := allOver(ctx, tx, sel, last); err != nil {
+		if err := allOver(ctx, tx, sel, kind, last); err != nil {
 			return nil, err
 		}
 	}
 	rows, _ := tx.Query(ctx, `SELECT tr.id, tr.trail, tr.turns,
-			CASE WHEN $4::uuid IS NULL THEN tr.labels_received ELSE (SELECT count(DISTINCT a.t) FROM actions a
-				WHERE a.trajectory_id = tr.id AND a.attempt = tr.trail AND a.policy_id = $4 AND a.status = 'received') END,
+			CASE WHEN $4::uuid IS NULL AND it.kind <> 'sample' THEN tr.labels_received ELSE (SELECT count(DISTINCT a.t) FROM actions a
+				WHERE a.trajectory_id = tr.id AND a.attempt = tr.trail AND a.policy_id = coalesce($4, it.student_id) AND a.status = 'received') END,
 			coalesce((SELECT sum(octet_length(a.raw)) FROM actions a WHERE a.trajectory_id = tr.id AND a.attempt = tr.trail), 0)
 			+ coalesce((SELECT sum(octet_length(o.content)) FROM observations o WHERE o.trajectory_id = tr.id AND o.attempt = tr.trail), 0),
 			(SELECT json_agg(json_build_object('t', rv.t, 'flag', rv.flag) ORDER BY rv.t, rv.flag) FROM (SELECT DISTINCT coalesce(t, 0) AS t, flag FROM reviews
 				WHERE trajectory_id = tr.id AND (flag = ANY ($5) OR flag <> '' AND $6 = ANY ($5))) rv),
-			tr.state, CASE WHEN $8 THEN json_build_object('mixed', coalesce(bool_or(tr.resolved) FILTER (WHERE tr.state = 'done' AND tr.protections >= $9) OVER rewards
-				AND bool_or(NOT tr.resolved) FILTER (WHERE tr.state = 'done' AND tr.protections >= $9) OVER rewards, false),
-				'first', row_number() OVER (PARTITION BY tr.iteration_id, tr.task_id ORDER BY tr.generation, tr.id) = 1) END,
+			CASE WHEN $9 THEN (SELECT count(*) FROM scores sc JOIN runs r ON r.id = it.run_id WHERE sc.trajectory_id = tr.id AND sc.attempt = tr.trail
+				AND sc.policy_id IN (it.student_id, r.teacher_id) AND sc.logprobs IS NOT NULL) ELSE 0 END,
+			tr.state, tr.iteration_id, tr.task_id, tr.submitted,
 			json_build_object('passed', tr.passed, 'protections', tr.protections)
 		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id
-		WHERE it.run_id = $1 AND it.kind = 'collect' AND (it.number = $2 OR $3 AND it.number < $2)
+		WHERE it.run_id = $1 AND it.kind = $8 AND (it.number = $2 OR $3 AND it.number < $2)
 		AND (tr.state IN ('done', 'failed', 'cancelled') OR $7) AND NOT ta.held_out
-		WINDOW rewards AS (PARTITION BY tr.iteration_id, tr.task_id)
 		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated, sel.LabelPolicyID,
-		sel.ExcludeFlags, relabel.AnyFlag, sel.Unfinished, sel.MixedRewards, sel.VerdictProtections)
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (tr sizedTrajectory, err error) {
-		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.State, &tr.Group, &tr.Verdict)
+		sel.ExcludeFlags, relabel.AnyFlag, sel.Unfinished, kind, recipe == relabel.OPD)
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (tr sizedTrajectory, err error) {
+		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.Scores, &tr.State, &tr.group.iteration, &tr.group.task, &tr.submitted, &tr.Verdict)
 	})
+	if sel.MixedRewards {
+		setGroups(all, sel.VerdictProtections)
+	}
+	return all, err
+}
+
+// rewardGroup names the group of a trajectory.
+type rewardGroup struct{ iteration, task relabel.ID }
+
+// setGroups sets the groups of trajectories, which are in order. Members have a reward and, if
+// protections is not 0, a verdict of that version or newer.
+func setGroups(all []sizedTrajectory, protections int) {
+	rewards, seen := map[rewardGroup][]float64{}, map[rewardGroup]bool{}
+	for i := range all {
+		tr := relabel.Trajectory{State: all[i].State, Submitted: all[i].submitted}
+		verdictAs(&tr, all[i].Verdict)
+		if protections > 0 && (tr.Protections == nil || *tr.Protections < protections) {
+			continue
+		}
+		if r := tr.Reward(); r != nil {
+			rewards[all[i].group] = append(rewards[all[i].group], *r)
+		}
+	}
+	for _, members := range rewards {
+		slices.Sort(members)
+	}
+	for i := range all {
+		group := all[i].group
+		all[i].Group = &relabel.RewardGroup{First: !seen[group], Rewards: rewards[group]}
+		seen[group] = true
+	}
 }
 
 // allOver refuses running iterations up to last. An export of "the latest" may find a newer
 // iteration than at the time of its request.
-func allOver(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection, last int) error {
-	running, err := readValue[*int](ctx, tx, `SELECT min(number) FROM iterations WHERE run_id = $1 AND kind = 'collect' AND state = 'running'
-		AND (number = $2 OR $3 AND number < $2)`, sel.RunID, last, sel.Aggregated)
+func allOver(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection, kind relabel.IterationKind, last int) error {
+	running, err := readValue[*int](ctx, tx, `SELECT min(number) FROM iterations WHERE run_id = $1 AND kind = $4 AND state = 'running'
+		AND (number = $2 OR $3 AND number < $2)`, sel.RunID, last, sel.Aggregated, kind)
 	if err == nil && running != nil {
-		return relabel.Errorf(relabel.CodeConflict, "collect iteration %d is still running: wait until it is done, cancel it, or export its finished trajectories (unfinished)", *running).On("iteration")
+		return relabel.Errorf(relabel.CodeConflict, "%s iteration %d is still running: wait until it is done, cancel it, or export its finished trajectories (unfinished)", kind, *running).On("iteration")
 	}
 	return err
 }
@@ -167,6 +204,7 @@ type exportContext struct {
 	iterations map[relabel.ID]relabel.Iteration
 	labels     *relabel.ID // whose labels leave; nil: the run's teacher's
 	teacher    *relabel.ID // nil if the run has none
+	recipe     relabel.Recipe
 	policies   map[relabel.ID]relabel.Policy
 }
 
@@ -193,8 +231,21 @@ func (x *exportContext) load(ctx context.Context, tx pgx.Tx, id relabel.ID) (e r
 		return e, err
 	}
 	e.StudentPrompt = func(t int) []int32 { return asked.rebuild(place{t, 0}) }
-	if e.Turns, err = readTurns(ctx, tx, id, e.Trajectory.Trail, 1, len(e.Trajectory.Executors)+1); err != nil || x.labels == nil {
+	if e.Turns, err = readTurns(ctx, tx, id, e.Trajectory.Trail, 1, len(e.Trajectory.Executors)+1); err != nil {
 		return e, err
+	}
+	if e.Iteration.Kind == relabel.Sample {
+		for i := range e.Turns {
+			own := e.Turns[i].Action
+			e.Turns[i].Label = &own
+		}
+		if x.recipe == relabel.OPD {
+			err = loadScores(ctx, tx, &e)
+		}
+		return e, err
+	}
+	if x.labels == nil {
+		return e, nil
 	}
 	if e.Teacher, err = x.policy(ctx, tx, *x.labels); err != nil {
 		return e, err
@@ -202,7 +253,27 @@ func (x *exportContext) load(ctx context.Context, tx pgx.Tx, id relabel.ID) (e r
 	return e, labelWith(ctx, tx, id, e.Trajectory.Trail, *x.labels, e.Turns)
 }
 
-// iteration also sets the run's teacher.
+// loadScores reads the log-probabilities of the student's actions under student and teacher.
+func loadScores(ctx context.Context, tx pgx.Tx, e *relabel.ExportTrajectory) error {
+	e.StudentScores, e.TeacherScores = map[int][]float32{}, map[int][]float32{}
+	rows, _ := tx.Query(ctx, `SELECT t, policy_id, logprobs FROM scores WHERE trajectory_id = $1 AND attempt = $2
+		AND policy_id IN ($3, $4) AND logprobs IS NOT NULL`, e.Trajectory.ID, e.Trajectory.Trail, e.Student.ID, e.Teacher.ID)
+	var t int
+	var policy relabel.ID
+	var logprobs []byte
+	_, err := pgx.ForEachRow(rows, []any{&t, &policy, &logprobs}, func() error {
+		if policy == e.Student.ID {
+			e.StudentScores[t] = floatsOf(logprobs)
+		}
+		if policy == e.Teacher.ID {
+			e.TeacherScores[t] = floatsOf(logprobs)
+		}
+		return nil
+	})
+	return err
+}
+
+// iteration also sets the run's teacher and recipe.
 func (x *exportContext) iteration(ctx context.Context, tx pgx.Tx, id relabel.ID) (relabel.Iteration, error) {
 	if it, ok := x.iterations[id]; ok {
 		return it, nil
@@ -212,7 +283,7 @@ func (x *exportContext) iteration(ctx context.Context, tx pgx.Tx, id relabel.ID)
 		return it, err
 	}
 	x.iterations[id] = it
-	return it, tx.QueryRow(ctx, "SELECT teacher_id FROM runs WHERE id = $1", it.RunID).Scan(&x.teacher)
+	return it, tx.QueryRow(ctx, "SELECT teacher_id, recipe FROM runs WHERE id = $1", it.RunID).Scan(&x.teacher, &x.recipe)
 }
 
 func (x *exportContext) policy(ctx context.Context, tx pgx.Tx, id relabel.ID) (relabel.Policy, error) {

@@ -17,8 +17,12 @@ func (c excludedCount) Means() string { return excludedWords[c.Reason] }
 
 var excludedWords = map[string]string{
 	"not_submitted":             "the selection asked for valid submissions",
-	"equal_rewards":             "all of its group (the trajectories of its task in its iteration) are resolved, or none is",
-	"no_reward":                 "it has no verdict, and the selection asked for groups with mixed rewards",
+	"equal_rewards":             "all of its group (the trajectories of its task in its iteration) have the same reward",
+	"group_too_small":           "its group (the trajectories of its task in its iteration) has fewer than two members",
+	"ids_not_served":            "the student’s server returned no ids of its action",
+	"score_missing":             "teacher or student did not score the action",
+	"score_invalid":             "the scores do not fit the action’s tokens",
+	"no_reward":                 "it was submitted and has no verdict, and the selection asked for groups with mixed rewards",
 	"verdict_outdated":          "the selection asked for verdicts of newer protections: grade the run again",
 	"not_resolved":              "the selection asked for resolved trajectories",
 	"ended_otherwise":           "the selection asked for other ends",

@@ -16,13 +16,14 @@ func (v *viewer) exportCosts(ctx context.Context, run relabel.Run, body api.NewE
 	if err != nil {
 		return nil, err
 	}
-	chosen := chosenRounds(rounds, body)
+	kind := run.Recipe.DefaultKind()
+	chosen := chosenRounds(rounds, kind, body)
 	if len(chosen) == 0 {
-		return []cost{{"states", "none", "no collect iteration of the selection is done"}}, nil
+		return []cost{{"states", "none", "no " + string(kind) + " iteration of the selection is done"}}, nil
 	}
 	states, numbers := 0.0, []int{}
 	for _, r := range chosen {
-		states += statesOf(r.Figures, sel)
+		states += statesOf(r.Figures, kind, sel)
 		numbers = append(numbers, r.Number)
 	}
 	of := "iteration"
@@ -41,26 +42,30 @@ func (v *viewer) exportCosts(ctx context.Context, run relabel.Run, body api.NewE
 	return costs, err
 }
 
-// chosenRounds are the collect iterations whose states are exported.
-func chosenRounds(rounds []round, body api.NewExport) (chosen []round) {
+// chosenRounds are the iterations of a kind whose states are exported.
+func chosenRounds(rounds []round, kind relabel.IterationKind, body api.NewExport) (chosen []round) {
 	last := -1
 	for _, r := range rounds {
 		over := r.State == relabel.IterationDone || body.Unfinished && r.State == relabel.IterationRunning
-		if r.Kind == relabel.Collect && over && (body.Iteration == 0 || r.Number == body.Iteration) {
+		if r.Kind == kind && over && (body.Iteration == 0 || r.Number == body.Iteration) {
 			last = max(last, r.Number)
 		}
 	}
 	for _, r := range rounds {
-		if r.Kind == relabel.Collect && (r.Number == last || body.Aggregated && r.Number < last) {
+		if r.Kind == kind && (r.Number == last || body.Aggregated && r.Number < last) {
 			chosen = append(chosen, r)
 		}
 	}
 	return chosen
 }
 
-// statesOf estimates how many labelled states of an iteration are selected.
-func statesOf(f relabel.Figures, sel relabel.ExportSelection) float64 {
+// statesOf estimates how many labelled states of an iteration are selected: each turn of a sample
+// is its own label.
+func statesOf(f relabel.Figures, kind relabel.IterationKind, sel relabel.ExportSelection) float64 {
 	states, done := float64(f.Progress.LabelsReceived), float64(max(1, f.Progress.Trajectories[relabel.Done]))
+	if kind == relabel.Sample {
+		states = float64(f.Progress.Turns)
+	}
 	switch {
 	case sel.Resolved:
 		states *= min(1, float64(f.Progress.Resolved)/done)

@@ -112,7 +112,7 @@ func runOperations(v runView) []operationLink {
 	} else {
 		links = append(links, operationLink{"Delete…", path + "/delete"})
 	}
-	if slices.ContainsFunc(v.Iterations, func(r round) bool { return r.Kind == relabel.Collect && r.State == relabel.IterationDone }) {
+	if slices.ContainsFunc(v.Iterations, func(r round) bool { return r.Kind == v.Recipe.DefaultKind() && r.State == relabel.IterationDone }) {
 		links = append(links, operationLink{"Export…", path + "/export"})
 	}
 	return links

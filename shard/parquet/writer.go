@@ -30,6 +30,9 @@ type Layout struct {
 	First    int    // number of the first file
 	Step     int    // increment of file numbers; 0: 1
 	Page     int    // bytes of a column's page, before compression; 0: 8 MiB
+	// Omit are the fields of the row type that the files do not have, each as the path of a Go
+	// field; elements of a list are below <column>, list, element.
+	Omit [][]string
 }
 
 // Size is the contribution of a row to its file.
@@ -179,7 +182,12 @@ func (w *Writer[R]) open() error {
 		parquet.KeyValueMetadata("relabel.view", w.layout.View),
 		parquet.KeyValueMetadata("relabel.loss_mask", w.layout.LossMask),
 	}
-	for _, column := range parquet.SchemaOf(*new(R)).Columns() {
+	var omitted []parquet.SchemaOption
+	for _, path := range w.layout.Omit {
+		tag := parquet.StructTag(`parquet:"-"`, path...)
+		omitted, options = append(omitted, tag), append(options, tag.(parquet.WriterOption))
+	}
+	for _, column := range parquet.SchemaOf(*new(R), omitted...).Columns() {
 		options = append(options, parquet.SkipPageBounds(column...)) // they would repeat whole states
 	}
 	w.out, w.rows = out, parquet.NewGenericWriter[R](out, options...)

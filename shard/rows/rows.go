@@ -116,6 +116,9 @@ var columns = []column{
 	ints("node_parent", func(r *relabel.ExportRow) *[]int32 { return &r.NodeParent }),
 	ints("node_kind", func(r *relabel.ExportRow) *[]int32 { return &r.NodeKind }),
 	floats("loss_weights", func(r *relabel.ExportRow) *[]float32 { return &r.Weights }),
+	floats("teacher_logprobs", func(r *relabel.ExportRow) *[]float32 { return &r.TeacherLogprobs }),
+	floats("student_logprobs", func(r *relabel.ExportRow) *[]float32 { return &r.StudentLogprobs }),
+	floats("advantages", func(r *relabel.ExportRow) *[]float32 { return &r.Advantages }),
 }
 
 var (

@@ -17,10 +17,11 @@ type Turn struct {
 	// a label has neither.
 	Prompt, Answer []int32
 	Labelled       bool
-	ByTeacher      bool      // bt = 1: the teacher's label was executed
+	Executed       bool      // the label is the executed action itself: bt = 1, or the student's own action
 	Served         bool      // Prompt and Answer are the student server's own ids
 	Weight         float32   // w(s, a)
 	Weights        []float32 // one per token of ãt instead of Weight; nil: all Weight
+	Signals        Signals   // behind the weights; of the length of ãt where not nil
 }
 
 // Trajectory is the input of Build.
@@ -32,8 +33,8 @@ type Trajectory struct {
 // Build returns the token trees of a trajectory, in the order of turns. They contain every
 // label once:
 //
-//   - in the trunk, if header ⊕ ãt equals, token for token, what follows st there, or if it is
-//     the teacher's own action and nothing follows;
+//   - in the trunk, if header ⊕ ãt equals, token for token, what follows st there, or if it was
+//     executed and nothing follows;
 //   - as a separate root, if st ⊕ header does not start with st's ids or adds none;
 //   - otherwise as a leaf that starts with the header.
 //
@@ -136,7 +137,7 @@ func (b *builder) label(turn *Turn, after []int32) error {
 	switch {
 	case after != nil && hasPrefix(after[len(turn.State):], branch):
 		b.open.trunk = after
-	case after == nil && turn.ByTeacher:
+	case after == nil && turn.Executed:
 		b.open.trunk = slices.Concat(turn.State, branch)
 	default:
 		span.Kind = Leaf
@@ -171,7 +172,12 @@ func (b *builder) span(turn *Turn) (Span, error) {
 	if err != nil {
 		return Span{}, relabel.Errorf(relabel.CodeInvalid, "trajectory %s: turn %d: %s", b.origin.Trajectory, turn.T, err)
 	}
-	return Span{Origin: b.origin, Turn: turn.T, Kind: Trunk, Start: len(turn.Prompt), Weights: weights, Served: turn.Served}, nil
+	for _, signal := range [][]float32{turn.Signals.Teacher, turn.Signals.Student, turn.Signals.Advantages} {
+		if signal != nil && len(signal) != tokens {
+			return Span{}, relabel.Errorf(relabel.CodeInvalid, "trajectory %s: turn %d: %d signals for %d tokens", b.origin.Trajectory, turn.T, len(signal), tokens)
+		}
+	}
+	return Span{Origin: b.origin, Turn: turn.T, Kind: Trunk, Start: len(turn.Prompt), Weights: weights, Served: turn.Served, Signals: turn.Signals}, nil
 }
 
 func (b *builder) newRoot() *Root {

@@ -23,7 +23,7 @@ func converse() *conversation {
 // turn adds a labelled turn in which the ids given were executed.
 func (c *conversation) turn(byTeacher bool, executed ...int32) *Turn {
 	t := int32(len(c.Turns) + 1)
-	c.Turns = append(c.Turns, Turn{T: int(t), State: c.state, Prompt: slices.Concat(c.state, []int32{100, 101}), Answer: []int32{10 * t, stopID}, Labelled: true, ByTeacher: byTeacher, Weight: 1})
+	c.Turns = append(c.Turns, Turn{T: int(t), State: c.state, Prompt: slices.Concat(c.state, []int32{100, 101}), Answer: []int32{10 * t, stopID}, Labelled: true, Executed: byTeacher, Weight: 1})
 	c.state = slices.Concat(c.state, []int32{100, 101}, executed, []int32{200, 50 + t})
 	return &c.Turns[len(c.Turns)-1]
 }
@@ -185,5 +185,24 @@ func TestModelsWithRecurrentStateAreRefused(t *testing.T) {
 		if err := CheckModel([]byte(config)); (err == nil) != want {
 			t.Errorf("%s: %v", config, err)
 		}
+	}
+}
+
+func TestAdvantageEqualsAHandComputation(t *testing.T) {
+	eight := []float64{0, 0, 0, 0, 0, 0, 1, 1} // mean 1/4, Σ (R − mean)² = 3/2, std √(3/14)
+	for reward, want := range map[float64]float64{1: 0.75 / (0.46291004988627573 + 1e-6), 0: -0.25 / (0.46291004988627573 + 1e-6)} {
+		if got := Advantage(reward, eight); math.Abs(got-want) > 1e-12 {
+			t.Errorf("reward %v has the advantage %v, want %v", reward, got, want)
+		}
+	}
+}
+
+func TestLogRatiosAreOfATokenOrSummedOverTheTurn(t *testing.T) {
+	teacher, student := []float32{-0.5, -3, -1}, []float32{-1, -1, -1}
+	if got := LogRatios(teacher, student, false); !slices.Equal(got, []float32{0.5, -2, 0}) {
+		t.Errorf("by token: %v", got)
+	}
+	if got := LogRatios(teacher, student, true); !slices.Equal(got, []float32{-1.5, -1.5, -1.5}) {
+		t.Errorf("by turn: %v", got)
 	}
 }

@@ -28,7 +28,7 @@ func drawTrajectory(t *rapid.T, name string) Trajectory {
 	turns := rapid.IntRange(1, 7).Draw(t, "turns")
 	for i := range turns {
 		answer := append(ids(0, 4), stopID)
-		turn := Turn{T: i + 1, State: state, Prompt: slices.Concat(state, header), Answer: answer, Labelled: !rarely("missing"), ByTeacher: often("teacher"), Served: often("served"), Weight: 1}
+		turn := Turn{T: i + 1, State: state, Prompt: slices.Concat(state, header), Answer: answer, Labelled: !rarely("missing"), Executed: often("teacher"), Served: often("served"), Weight: 1}
 		if rarely("other prompt") {
 			turn.Prompt = ids(1, 5)
 		}
@@ -36,7 +36,7 @@ func drawTrajectory(t *rapid.T, name string) Trajectory {
 			turn.Weights = rapid.SliceOfN(rapid.SampledFrom([]float32{0, 1, -0.25, 3, float32(math.Copysign(0, -1))}), len(answer), len(answer)).Draw(t, "weights")
 		}
 		action := answer
-		if !turn.ByTeacher && often("disagrees") || rarely("history form") {
+		if !turn.Executed && often("disagrees") || rarely("history form") {
 			action = append(ids(0, 4), stopID)
 		}
 		following := slices.Concat(state, header, action, ids(0, 5))

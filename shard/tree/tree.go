@@ -27,6 +27,15 @@ type Origin struct {
 	Trajectory string
 	Iteration  int      // number of the iteration i, from 1
 	Beta       *float32 // βi (eq. 8); nil if executors were drawn by κ (eq. 9)
+	Group      string   // the trajectory's group; "" unless labels are the student's own actions
+	Reward     *float32 // of the trajectory; nil likewise, or if it is unknown
+}
+
+// Signals are the values from which the weights of the student's own action follow, one per
+// token of it. Those that the recipe does not use are nil.
+type Signals struct {
+	Teacher, Student []float32 // log-probabilities at T = 1 under πe and πθ (opd)
+	Advantages       []float32 // A, the same for all tokens (grpo)
 }
 
 // Span is the supervised tokens of one label in a row, the stop token included.
@@ -37,6 +46,7 @@ type Span struct {
 	Start   int       // of the first supervised token, in its row
 	Weights []float32 // w(s, a) of each token, normalised; as long as the span
 	Served  bool      // the ids were returned by the student's server, not rendered
+	Signals Signals   // behind the weights
 }
 
 // Length returns the number of tokens in the span.

@@ -46,3 +46,41 @@ func (n Normalisation) Weights(w float32, byToken []float32, tokens int) ([]floa
 	}
 	return out, nil
 }
+
+// LogRatios returns the weights of the student's own action in opd: log πe − log πθ of each
+// token, or with bySum their sum over the turn for every token (paper table 2 and appendix A).
+// Both arguments are log-probabilities of the action's tokens at T = 1.
+func LogRatios(teacher, student []float32, bySum bool) []float32 {
+	out := make([]float32, len(student))
+	sum := 0.0
+	for i := range out {
+		ratio := float64(teacher[i]) - float64(student[i])
+		sum += ratio
+		out[i] = float32(ratio)
+	}
+	for i := range out {
+		if bySum {
+			out[i] = float32(sum)
+		}
+	}
+	return out
+}
+
+// Constants of Advantage.
+const (
+	Epsilon = 1e-6 // ε, added to the standard deviation
+	DDoF    = 1    // the standard deviation divides by n − 1
+)
+
+// Advantage returns A = (R − mean) ÷ (std + ε) of a reward in its group (paper table 2, grpo).
+// rewards are those of all members, the given one included; at least two.
+func Advantage(reward float64, rewards []float64) float64 {
+	n, mean, squares := float64(len(rewards)), 0.0, 0.0
+	for _, r := range rewards {
+		mean += r / n
+	}
+	for _, r := range rewards {
+		squares += (r - mean) * (r - mean)
+	}
+	return (reward - mean) / (math.Sqrt(squares/(n-DDoF)) + Epsilon)
+}

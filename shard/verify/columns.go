@@ -9,24 +9,36 @@ import (
 	"relabel/shard/parquet"
 )
 
-// spansType is the type of the column spans.
-const spansType = "list<struct<trajectory: string, turn: int32, kind: string, start: int32, length: int32, weight: float32, iteration: int32, beta: float32, ids: string>>"
+// spansType is the type of the column spans, and ownSpansType the type where labels are the
+// student's own actions.
+const (
+	spanFields   = "trajectory: string, turn: int32, kind: string, start: int32, length: int32, weight: float32, iteration: int32, beta: float32, ids: string"
+	spansType    = "list<struct<" + spanFields + ">>"
+	ownSpansType = "list<struct<" + spanFields + ", group_id: string, reward: float32>>"
+)
 
 // Columns of the views, in any order, and the metadata relabel.loss_mask.
 var (
 	messagesColumns = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "messages_json", Type: "string"}, {Name: "tools_json", Type: "string"}, {Name: "label_json", Type: "string"}}
 	bareColumns     = []parquet.Field{ids("input_ids"), mask("attention_mask"), ids("labels")}
-	everyTokenView  = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "loss_weights", Type: "list<float32>"}, {Name: "spans", Type: spansType}}
+	everyTokenView  = []parquet.Field{{Name: "row_id", Type: "string"}, number("loss_weights")}
 	tokenColumns    = map[relabel.View][]parquet.Field{
 		relabel.ViewLinear: {ids("input_ids"), ids("labels"), mask("attention_mask"), mask("loss_mask")},
 		relabel.ViewPacked: {ids("input_ids"), ids("labels"), ids("position_ids"), ids("seq_lengths"), ids("seq_start_id"), mask("loss_mask")},
 		relabel.ViewTree: {ids("tree_ids"), ids("tree_labels"), ids("position_ids"), ids("subtree_end"), ids("node_start"), ids("node_parent"),
 			ids("node_kind")},
 	}
+	signalColumns = map[relabel.Recipe][]parquet.Field{
+		relabel.OPD:  {number("teacher_logprobs"), number("student_logprobs"), {Name: "spans", Type: ownSpansType}},
+		relabel.GRPO: {number("advantages"), {Name: "spans", Type: ownSpansType}},
+	}
 	alignments = map[relabel.View]string{relabel.ViewLinear: "token", relabel.ViewPacked: "rolled-1"}
 )
 
-func ids(name string) parquet.Field  { return parquet.Field{Name: name, Type: "list<int32>"} }
+func ids(name string) parquet.Field { return parquet.Field{Name: name, Type: "list<int32>"} }
+func number(name string) parquet.Field {
+	return parquet.Field{Name: name, Type: "list<float32>"}
+}
 func mask(name string) parquet.Field { return parquet.Field{Name: name, Type: "list<int8>"} }
 
 // checkColumns compares the file's columns and metadata with those of its view; false if the rows
@@ -37,7 +49,11 @@ func (f *fileCheck) checkColumns(r *parquet.Reader) bool {
 	case f.bare:
 		want = bareColumns
 	case f.entry.View != relabel.ViewMessages:
-		want = slices.Concat(everyTokenView, tokenColumns[f.entry.View])
+		signals, own := signalColumns[f.manifest.Recipe]
+		if !own {
+			signals = []parquet.Field{{Name: "spans", Type: spansType}}
+		}
+		want = slices.Concat(everyTokenView, tokenColumns[f.entry.View], signals)
 	}
 	fine := true
 	have := r.Fields()

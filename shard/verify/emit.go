@@ -118,8 +118,28 @@ func (w *factFinder) label(q int, s *relabel.ExportSpan, all text) {
 	if s.Beta != nil {
 		whole = w.hash.then(whole, math.Float32bits(*s.Beta))
 	}
+	if w.manifest.Recipe.OnPolicy() {
+		whole = w.signals(whole, s)
+	}
 	w.emit(labels, w.hash.fact(whole), q)
 	w.weights = text{}
+}
+
+// signals adds the values behind the weights of the student's own action to a hash.
+func (w *factFinder) signals(to text, s *relabel.ExportSpan) text {
+	for _, signal := range [][]float32{w.row.TeacherLogprobs, w.row.StudentLogprobs, w.row.Advantages} {
+		if len(signal) == 0 {
+			continue
+		}
+		for _, v := range signal[s.Start:s.End()] {
+			to = w.hash.then(to, math.Float32bits(v))
+		}
+	}
+	to = w.hash.thenString(to, s.Group)
+	if s.Reward != nil {
+		to = w.hash.then(to, math.Float32bits(*s.Reward))
+	}
+	return to
 }
 
 // whose hashes the trajectory and turn of a label.

@@ -20,6 +20,7 @@ func (c *check) checkFigures() {
 		}
 	}
 	c.checkTokenFields()
+	c.checkRecipeFields()
 	c.checkTooLong()
 	c.checkFill()
 	c.checkRatio()

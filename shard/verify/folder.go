@@ -47,11 +47,12 @@ func ReadManifest(dir string) (m relabel.Manifest, err error) {
 	return m, nil
 }
 
-// fieldsOf lists the JSON names of a struct's fields.
+// fieldsOf lists the JSON names of a struct's fields that are never omitted.
 func fieldsOf(t reflect.Type) (names []string) {
 	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		names = append(names, name)
+		if name, options, _ := strings.Cut(f.Tag.Get("json"), ","); options == "" {
+			names = append(names, name)
+		}
 	}
 	return names
 }

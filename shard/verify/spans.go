@@ -73,6 +73,7 @@ func (f *fileCheck) span(row *relabel.ExportRow, s *relabel.ExportSpan) {
 	}
 	f.round(row, s)
 	f.spanWeights(row, s)
+	f.ownAction(row, s)
 }
 
 // round checks the iteration and its β.

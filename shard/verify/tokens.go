@@ -53,6 +53,12 @@ func (f *fileCheck) aligned(row *relabel.ExportRow) []list {
 	if !f.bare {
 		out = append(out, list{"loss_weights", len(row.Weights)})
 	}
+	switch f.manifest.Recipe {
+	case relabel.OPD:
+		out = append(out, list{"teacher_logprobs", len(row.TeacherLogprobs)}, list{"student_logprobs", len(row.StudentLogprobs)})
+	case relabel.GRPO:
+		out = append(out, list{"advantages", len(row.Advantages)})
+	}
 	switch f.entry.View {
 	case relabel.ViewLinear:
 		out = append(out, list{"attention_mask", len(row.AttentionMask)})
@@ -91,6 +97,11 @@ func (f *fileCheck) labelsAndWeights(row *relabel.ExportRow) {
 	}
 	if q := stray(row.Weights, row.Labels); q >= 0 {
 		f.reject(row, "weights", "token %d has the weight %v and the label %d: supervised tokens have a finite weight, others 0", q, row.Weights[q], row.Labels[q])
+	}
+	for _, signal := range [][]float32{row.TeacherLogprobs, row.StudentLogprobs, row.Advantages} {
+		if q := stray(signal, row.Labels); q >= 0 {
+			f.reject(row, "signals", "token %d has the log-probability or advantage %v and the label %d: supervised tokens have a finite value, others 0", q, signal[q], row.Labels[q])
+		}
 	}
 }
 
