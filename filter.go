@@ -91,6 +91,7 @@ type NewIteration struct {
 	Instances   []string     // exactly these; held-out ones only in an evaluation
 	HeldOut     bool         // evaluate on the held-out tasks
 	Again       *Draw        // exactly the tasks of another iteration; nil: a new draw
+	Walked      []WalkedDraw // earlier draws of the run's iterations of this kind along permutations, in order
 	Generations int          // rollouts per task; 0 means Again's, or else 1
 }
 

@@ -47,6 +47,13 @@ type Run struct {
 	Labels    LabelMode     `json:"labels" doc:"When the teacher is asked for the labels of the student's turns: inline (during the rollout), deferred (after the iteration's last rollout), or batch (then, through the teacher's batch endpoint)."`
 	Limits    RunLimits     `json:"limits" doc:"Limits of each trajectory."`
 	Seed      int64         `json:"seed" doc:"Seed of every draw."`
+	Draw      DrawMode      `json:"draw" doc:"How iterations draw their tasks: anew (from all tasks) or permutation (without replacement over the run's iterations)."`
+	// The defaults of iterations, and how many are planned.
+	TasksPerRound int      `json:"tasks_per_round,omitempty" doc:"Tasks that an iteration draws if its request has no number; absent: all."`
+	Generations   int      `json:"generations,omitempty" doc:"Rollouts per task of an iteration if its request has no number; absent: 1."`
+	Rounds        int      `json:"rounds,omitempty" doc:"Planned iterations; absent: not given. More can be started."`
+	Preset        string   `json:"preset,omitempty" doc:"The experiment of the paper whose values the run took; absent: none."`
+	Trainer       *Trainer `json:"trainer,omitempty" doc:"Configuration of the training after each round, which exports name; absent: not given."`
 	Scheduling
 	Budget     *Budget    `json:"budget,omitempty" doc:"Usage of model calls at which the run is paused; absent: no limit."`
 	Webhook    *Webhook   `json:"webhook,omitempty" doc:"Webhook to call when an iteration or an export ends, or relabel pauses the run; absent: the default webhook, if there is one."`
@@ -149,6 +156,7 @@ type Iteration struct {
 	Rho         *RhoSchedule   `json:"rho,omitempty" doc:"ρi, the distribution of κ, of an aggrevate round."`
 	Generations int            `json:"generations" doc:"Rollouts per task."`
 	AgainID     *ID            `json:"again_id,omitempty" doc:"The iteration whose draw it repeats; absent: a new draw."`
+	Walk        *Walk          `json:"walk,omitempty" doc:"Its place in the permutations of the run's tasks; absent: its tasks were drawn anew or named."`
 	State       IterationState `json:"state" doc:"running, done or cancelled."`
 	Paused      *Pause         `json:"paused,omitempty" doc:"Its pause; absent: not paused, unless its run is."`
 	// LabellingSince is when deferred labels began to be asked for; nil before, and in runs
@@ -292,6 +300,8 @@ type IterationStore interface {
 	FindIteration(ctx context.Context, id ID) (Iteration, Progress, error)
 	// FindDraw returns the draw of an iteration.
 	FindDraw(ctx context.Context, iteration ID) (Draw, error)
+	// ListWalked lists the draws of a run's iterations of a kind along permutations, in order.
+	ListWalked(ctx context.Context, run ID, kind IterationKind) ([]WalkedDraw, error)
 	ListIterations(ctx context.Context, run ID) ([]Iteration, error)
 	// ListPassAtK returns pass@k for k = 1, 2, 4, … and the number of generations; nil for an
 	// iteration that has one generation or is no evaluation and no sample.

@@ -5,7 +5,8 @@ import "relabel"
 // NewRun describes an experiment.
 type NewRun struct {
 	Name      string                `json:"name" arg:"" minLength:"1" maxLength:"200" doc:"Name of the run; it must be unique."`
-	Recipe    relabel.Recipe        `json:"recipe,omitempty" enum:"sft,dagger,aggrevate,opd,grpo" default:"dagger" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, student prefixes of eq. 9, or (opd, grpo) the student alone, without labels."`
+	Preset    string                `json:"preset,omitempty" default:"" enum:"sft-paper,dagger-paper,aggrevate-paper,opd-paper,grpo-paper" help:"Take recipe, schedule, tasks per round, generations, rounds, draw and the trainer's configuration from an experiment of the paper (table 5, F.1). Other flags override." doc:"Experiment of the paper (table 5, F.1) that gives recipe, schedule, tasks per round, generations, rounds, draw and the trainer's configuration. Other fields override it."`
+	Recipe    relabel.Recipe        `json:"recipe,omitempty" default:"" enum:"sft,dagger,aggrevate,opd,grpo" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, student prefixes of eq. 9, or (opd, grpo) the student alone, without labels. Default: the preset's, else dagger."`
 	Scaffold  string                `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with: openhands, or bare, which has the same tools without a system prompt, schemas and decorated observations."`
 	Prompts   *NewPrompts           `json:"prompts,omitempty" type:"jsonfile" placeholder:"FILE" help:"JSON file {system, first, tools} with texts that replace those of the scaffold." doc:"Texts that replace those of the scaffold."`
 	Taskset   string                `json:"taskset" minLength:"1" maxLength:"200" doc:"The task set: its id or its name."`
@@ -18,6 +19,11 @@ type NewRun struct {
 	Budget    *relabel.Budget       `json:"budget,omitempty" kong:"-" doc:"Usage of model calls at which the run is paused. It can be changed later."`
 	Webhook   *relabel.Webhook      `json:"webhook,omitempty" kong:"-" doc:"Webhook to call when an iteration or an export ends, or relabel pauses the run. It can be changed later."`
 	Seed      int64                 `json:"seed,omitempty" doc:"Seed of every draw: the same seed gives the same draws on any machine."`
+	// How iterations draw tasks, and their defaults.
+	Draw          relabel.DrawMode `json:"draw,omitempty" default:"" enum:"anew,permutation" doc:"How iterations draw their tasks: anew from all tasks, or along a seeded permutation (without replacement until all were drawn, then along a new one). Default: permutation with a preset, else anew."`
+	TasksPerRound int              `json:"tasks_per_round,omitempty" placeholder:"N" minimum:"1" maximum:"100000" doc:"Tasks that an iteration draws if its request has no number. Default: the preset's, else all."`
+	Generations   int              `json:"generations,omitempty" placeholder:"N" minimum:"1" maximum:"1000" doc:"Rollouts per task if the request of an iteration has no number. Default: the preset's, else 1."`
+	Rounds        int              `json:"rounds,omitempty" placeholder:"N" minimum:"1" maximum:"10000" doc:"Planned iterations; more can be started. Default: the preset's, else not given."`
 }
 
 // NewPrompts are a run's own texts; absent ones are the scaffold's.
@@ -42,6 +48,8 @@ type RunView struct {
 	relabel.Run
 	Spent   relabel.Spent    `json:"spent" doc:"Usage of its calls so far."`
 	Outages []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down. Its queued trajectories that need them are not claimed meanwhile."`
+	// PresetRows compares the run with the paper.
+	PresetRows []relabel.PresetRow `json:"preset_rows,omitempty" doc:"Its settings beside those of the paper's experiment; absent without a preset."`
 }
 
 // SchedulingPatch changes a run's scheduling; absent fields do not change.

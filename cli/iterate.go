@@ -29,6 +29,9 @@ func (c *runIterate) Run(ctx context.Context) error {
 			return err
 		}
 		fmt.Println(it.ID)
+		if it.Walk != nil {
+			say("%s", it.Walk.Text())
+		}
 		if c.Detach {
 			return nil
 		}

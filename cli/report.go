@@ -90,7 +90,10 @@ func mixture(it relabel.Iteration) string {
 	case it.Beta != nil:
 		return fmt.Sprintf("β=%.2g", *it.Beta)
 	case it.Rho != nil:
-		return fmt.Sprintf("κ~%s %d", it.Rho.Kind, it.Rho.Max)
+		if it.Rho.Max > 0 {
+			return fmt.Sprintf("κ~%s %d", it.Rho.Kind, it.Rho.Max)
+		}
+		return "κ~" + it.Rho.Text()
 	}
 	return ""
 }

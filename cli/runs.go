@@ -54,8 +54,30 @@ func (c *runCreate) Run(ctx context.Context) error {
 			return err
 		}
 		say("%s  %s", r.ID, r.Name)
-		return nil
+		return printPreset(ctx, cl, r)
 	})
+}
+
+// printPreset prints the settings of a run with a preset beside the paper's.
+func printPreset(ctx context.Context, cl *Session, r relabel.Run) error {
+	if r.Preset == "" {
+		return nil
+	}
+	view, err := cl.Run(ctx, r.ID.String())
+	if err != nil {
+		return err
+	}
+	t := newTable("SETTING", "VALUE", "PAPER", "WHERE", "BY", "")
+	for _, row := range view.PresetRows {
+		note := ""
+		if row.Differs {
+			note = "not the paper's"
+		}
+		t.row(row.Setting, row.Value, row.Paper, row.Where, row.By, note)
+	}
+	say("")
+	say("%s:", r.Preset)
+	return t.print()
 }
 
 // runList is `relabel run list`.
@@ -110,7 +132,10 @@ func (c *runShow) Run(ctx context.Context) error {
 		if err := printRuns(ctx, cl, true, run); err != nil {
 			return err
 		}
-		return printSpent(ctx, cl, run)
+		if err := printSpent(ctx, cl, run); err != nil {
+			return err
+		}
+		return printPreset(ctx, cl, run)
 	})
 }
 

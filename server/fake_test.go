@@ -224,6 +224,18 @@ func (m *memory) ListPassAtK(context.Context, relabel.Iteration) ([]relabel.Pass
 	return nil, nil
 }
 
+func (m *memory) ListWalked(ctx context.Context, run relabel.ID, kind relabel.IterationKind) ([]relabel.WalkedDraw, error) {
+	its, err := m.ListIterations(ctx, run)
+	var walked []relabel.WalkedDraw
+	for _, it := range its {
+		if it.Kind == kind && it.Walk != nil {
+			draw, _ := m.FindDraw(ctx, it.ID)
+			walked = append(walked, relabel.WalkedDraw{Walk: *it.Walk, Instances: draw.Instances})
+		}
+	}
+	return walked, err
+}
+
 func (m *memory) FindDraw(_ context.Context, id relabel.ID) (relabel.Draw, error) {
 	it, err := find(m, &m.iterations, func(it relabel.Iteration) bool { return it.ID == id })
 	if err != nil {

@@ -38,10 +38,12 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, asField(err, "student")
 	}
-	b := in.Body
-	ask := relabel.NewIteration{Kind: cmp.Or(b.Kind, run.Recipe.DefaultKind()), StudentID: student.ID, Beta: b.Beta, Rho: b.Rho, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations}
-	if b.Again != nil {
-		draw, err := s.Store.FindDraw(ctx, *b.Again)
+	ask := askOf(in.Body, run, student.ID)
+	if err := checkStudent(run, student, ask.Kind); err != nil {
+		return nil, err
+	}
+	if again := in.Body.Again; again != nil {
+		draw, err := s.Store.FindDraw(ctx, *again)
 		if err != nil {
 			return nil, asField(err, "again")
 		}
@@ -60,6 +62,11 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+	if run.Draw == relabel.DrawPermutation { // after the number: an iteration that is created meanwhile has taken it
+		if ask.Walked, err = s.Store.ListWalked(ctx, run.ID, ask.Kind); err != nil {
+			return nil, err
+		}
+	}
 	plan, err := s.Plan(run, number, ask, tasks)
 	if err != nil {
 		return nil, err
@@ -68,6 +75,32 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 		return nil, err
 	}
 	return s.viewIteration(ctx, plan.Iteration.ID)
+}
+
+// askOf is a request with the run's own numbers of tasks and rollouts where it draws for training.
+func askOf(b api.NewIteration, run relabel.Run, student relabel.ID) relabel.NewIteration {
+	ask := relabel.NewIteration{Kind: cmp.Or(b.Kind, run.Recipe.DefaultKind()), StudentID: student, Beta: b.Beta, Rho: b.Rho, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations}
+	if ask.Kind == relabel.Evaluate || b.Again != nil {
+		return ask
+	}
+	ask.Generations = cmp.Or(ask.Generations, run.Generations)
+	if len(ask.Instances) == 0 {
+		ask.Tasks = cmp.Or(ask.Tasks, run.TasksPerRound)
+	}
+	return ask
+}
+
+// checkStudent refuses a student that does not sample as the run's preset does. The student of an sft
+// run acts only in evaluations, which are greedy.
+func checkStudent(run relabel.Run, student relabel.Policy, kind relabel.IterationKind) error {
+	if run.Preset == "" || run.Recipe == relabel.SFT || kind == relabel.Evaluate {
+		return nil
+	}
+	p, err := relabel.FindPreset(run.Preset)
+	if err != nil {
+		return err
+	}
+	return p.CheckSampling(student, "student")
 }
 
 // nextNumber is i of the run's next iteration of this kind.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +22,8 @@ func (s *site) addRuns() {
 func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.Run], error) {
 	b := in.Body
 	r := relabel.Run{ID: relabel.NewID(), Name: b.Name, Recipe: b.Recipe, Scaffold: b.Scaffold,
-		Instances: b.Instances, Beta: b.Beta, Rho: b.Rho, Labels: b.Labels, Limits: b.Limits.Over(relabel.PaperLimits), Seed: b.Seed}
+		Instances: b.Instances, Beta: b.Beta, Rho: b.Rho, Labels: b.Labels, Limits: b.Limits.Over(relabel.PaperLimits), Seed: b.Seed,
+		Draw: b.Draw, TasksPerRound: b.TasksPerRound, Generations: b.Generations, Rounds: b.Rounds}
 	if err := errors.Join(checkNewName(b.Name), s.checkNotices(b.Budget, b.Webhook)); err != nil {
 		return nil, err
 	}
@@ -38,7 +40,10 @@ func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.R
 		return nil, asField(err, "taskset")
 	}
 	r.TasksetID = set.ID
-	if r.TeacherID, err = s.teacherOf(ctx, b); err != nil {
+	if r, err = fromPreset(r, b.Preset, set); err != nil {
+		return nil, err
+	}
+	if r.TeacherID, err = s.teacherOf(ctx, b.Teacher, r); err != nil {
 		return nil, asField(err, "teacher")
 	}
 	if err := s.checkInstances(ctx, r); err != nil {
@@ -53,16 +58,37 @@ func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.R
 	return one(s.Store.FindRun(ctx, r.ID))
 }
 
-// teacherOf finds the teacher of a new run, which only grpo can do without.
-func (s *site) teacherOf(ctx context.Context, b api.NewRun) (id relabel.ID, err error) {
-	switch {
-	case b.Teacher != "":
-		teacher, err := s.findPolicy(ctx, b.Teacher)
-		return teacher.ID, err
-	case b.Recipe == relabel.GRPO:
-		return id, nil
+// fromPreset fills a run with the values of a preset; without one, its recipe is dagger by default.
+func fromPreset(r relabel.Run, name string, set relabel.Taskset) (relabel.Run, error) {
+	if name == "" {
+		r.Recipe = cmp.Or(r.Recipe, relabel.DAgger)
+		return r, nil
 	}
-	return id, relabel.Errorf(relabel.CodeInvalid, "is missing; only a grpo run can do without a teacher").On("teacher")
+	p, err := relabel.FindPreset(name)
+	if err != nil {
+		return r, err
+	}
+	return p.Fill(r, r.TaskCount(set))
+}
+
+// teacherOf finds the teacher of a new run, which only grpo can do without. It refuses one that does
+// not sample as the run's preset does, unless no action of it is sampled.
+func (s *site) teacherOf(ctx context.Context, name string, r relabel.Run) (id relabel.ID, err error) {
+	switch {
+	case name == "" && r.Recipe == relabel.GRPO:
+		return id, nil
+	case name == "":
+		return id, relabel.Errorf(relabel.CodeInvalid, "is missing; only a grpo run can do without a teacher").On("teacher")
+	}
+	teacher, err := s.findPolicy(ctx, name)
+	if err != nil || r.Preset == "" || r.Recipe.OnPolicy() {
+		return teacher.ID, err
+	}
+	p, err := relabel.FindPreset(r.Preset)
+	if err != nil {
+		return id, err
+	}
+	return teacher.ID, p.CheckSampling(teacher, "teacher")
 }
 
 // prompts puts a run's own texts over the scaffold's.
@@ -135,5 +161,18 @@ func (s *site) showRun(ctx context.Context, in *IDPath) (*of[api.RunView], error
 		return nil, err
 	}
 	outages, err := s.Store.ListOutages(ctx, &in.ID)
-	return one(api.RunView{Run: run, Spent: spent, Outages: orEmpty(outages)}, err)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.presetRows(ctx, run)
+	return one(api.RunView{Run: run, Spent: spent, Outages: orEmpty(outages), PresetRows: rows}, err)
+}
+
+// presetRows compares a run with the paper; none without a preset.
+func (s *site) presetRows(ctx context.Context, run relabel.Run) ([]relabel.PresetRow, error) {
+	if run.Preset == "" {
+		return nil, nil
+	}
+	set, err := s.Store.FindTaskset(ctx, run.TasksetID)
+	return run.PresetRows(run.TaskCount(set)), err
 }

@@ -123,6 +123,8 @@ func TestARunIsReadAsItWasWritten(t *testing.T) {
 		d.Run.Prompts.Tools = []relabel.Tool{{Name: "f", Description: "<b> & \x00", Parameters: `{"b": 1.0, "a": 1e400}`}}
 		d.Run.Rho = &relabel.RhoSchedule{Kind: "list", Values: []int{1, 2}}
 		d.Run.Seed = -1 << 63
+		d.Run.Draw, d.Run.TasksPerRound, d.Run.Generations, d.Run.Rounds, d.Run.Preset = relabel.DrawPermutation, 512, 8, 5, "grpo-paper"
+		d.Run.Trainer = &relabel.Trainer{BatchSize: 32, Schedule: "constant", LearningRate: 1e-6, Data: "fresh"}
 	})
 	got, err := s.FindRun(context.Background(), d.Run.ID)
 	must(t, err)

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -34,4 +35,37 @@ func TestAnIterationKeepsWhatItRollsOut(t *testing.T) {
 	}
 	_, err = s.FindDraw(ctx, relabel.NewID())
 	wantCode(t, err, relabel.CodeNotFound)
+}
+
+func TestARunsWalksAreListedByKindInTheirOrder(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	ctx := context.Background()
+	d := storetest.Seed(t, s, 3) // its first iteration drew anew
+	var want []relabel.WalkedDraw
+	for i, kind := range []relabel.IterationKind{relabel.Collect, relabel.Sample, relabel.Collect} {
+		p := relabel.PlannedIteration{Iteration: d.Iteration}
+		walk := relabel.Walk{Permutation: i + 1, Restarted: i == 2, Drawn: 1, Of: 3}
+		p.Iteration.ID, p.Iteration.Kind, p.Iteration.Number, p.Iteration.Walk = relabel.NewID(), kind, i+2, &walk
+		if kind != relabel.Collect {
+			p.Iteration.Beta = nil
+		}
+		for g := range 2 {
+			p.Trajectories = append(p.Trajectories, relabel.Trajectory{ID: relabel.NewID(), TaskID: d.Tasks[i].ID, Generation: g, Executors: "s"})
+		}
+		must(t, s.CreateIteration(ctx, p))
+		it, _, err := s.FindIteration(ctx, p.Iteration.ID)
+		must(t, err)
+		if it.Walk == nil || *it.Walk != walk {
+			t.Errorf("walk %+v, want %+v", it.Walk, walk)
+		}
+		if kind == relabel.Collect {
+			want = append(want, relabel.WalkedDraw{Walk: walk, Instances: []string{d.Tasks[i].InstanceID}})
+		}
+	}
+	got, err := s.ListWalked(ctx, d.Run.ID, relabel.Collect)
+	must(t, err)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 const iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student_id, it.beta, it.rho, it.generations,
-	it.again_id, it.state, it.paused, it.labelling_since, it.created_at, it.ended_at, it.regraded_at FROM iterations it`
+	it.again_id, it.walk, it.state, it.paused, it.labelling_since, it.created_at, it.ended_at, it.regraded_at FROM iterations it`
 
 // CreateIteration stores an iteration with its trajectories and one wake-up each, in one
 // transaction. CodeConflict if the number is taken, CodeInvalid without trajectories.
@@ -23,9 +23,9 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 		if err := keepRun(ctx, tx, itself, it.RunID); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, trajectories, open, again_id)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)`,
-			it.ID, it.RunID, it.Number, it.Kind, it.StudentID, it.Beta, it.Rho, max(it.Generations, 1), len(p.Trajectories), it.AgainID)
+		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, trajectories, open, again_id, walk)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11)`,
+			it.ID, it.RunID, it.Number, it.Kind, it.StudentID, it.Beta, it.Rho, max(it.Generations, 1), len(p.Trajectories), it.AgainID, it.Walk)
 		if err != nil {
 			return err
 		}
@@ -59,6 +59,13 @@ func (s *Store) FindDraw(ctx context.Context, iteration relabel.ID) (relabel.Dra
 			ARRAY(SELECT ta.instance_id FROM tasks ta WHERE ta.id IN (SELECT tr.task_id FROM trajectories tr WHERE tr.iteration_id = it.id) ORDER BY ta.instance_id COLLATE "C")
 		FROM iterations it JOIN runs r ON r.id = it.run_id WHERE it.id = $1`, iteration).Scan(&d.TasksetID, &d.Generations, &d.Instances)
 	return d, notFound("iteration", iteration, err)
+}
+
+// ListWalked lists the draws of a run's iterations of a kind along permutations, in order.
+func (s *Store) ListWalked(ctx context.Context, run relabel.ID, kind relabel.IterationKind) ([]relabel.WalkedDraw, error) {
+	return listAll[relabel.WalkedDraw](ctx, s, `SELECT it.walk,
+			ARRAY(SELECT ta.instance_id FROM tasks ta WHERE ta.id IN (SELECT tr.task_id FROM trajectories tr WHERE tr.iteration_id = it.id)) AS instances
+		FROM iterations it WHERE it.run_id = $1 AND it.kind = $2 AND it.walk IS NOT NULL ORDER BY it.number`, run, kind)
 }
 
 func readIteration(ctx context.Context, tx pgx.Tx, id relabel.ID) (relabel.Iteration, error) {

@@ -34,7 +34,7 @@ func (v *viewer) createRun(r *http.Request, chosen url.Values) (operation, error
 	l := load{ctx: r.Context()}
 	read(&l, &policies, v.policyNames, offeredNames)
 	read(&l, &tasksets, v.tasksetNames, offeredNames)
-	body, f := api.NewRun{Recipe: relabel.DAgger}, form{chosen: chosen}
+	body, f := api.NewRun{}, form{chosen: chosen}
 	if err := cmp.Or(l.err, f.read(&body)); err != nil {
 		return operation{}, err
 	}
@@ -44,7 +44,6 @@ func (v *viewer) createRun(r *http.Request, chosen url.Values) (operation, error
 	return operation{Title: "Create a run", Verb: "Create", Back: "/", Done: madeAt("/runs/"), Call: call{http.MethodPost, "/v1/runs", body},
 		Notes: []string{"No model is called until you start an iteration of the run."},
 		Fields: f.fields(body, map[string]func(*operationField){
-			"recipe":  with(nil, string(body.Recipe)),
 			"taskset": with(tasksets, body.Taskset),
 			"teacher": with(policies, ""),
 		})}, nil

@@ -21,6 +21,8 @@ type runPage struct {
 	NotGraded []relabel.RegradeFailure
 	Charts    []chart.Chart
 	Time      timeView
+	// PresetRows compare the run with the paper's experiment; none without a preset.
+	PresetRows []relabel.PresetRow
 }
 
 func (v *viewer) showRun(w http.ResponseWriter, r *http.Request, run relabel.Run) error {
@@ -32,6 +34,13 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request, run relabel.Run
 	read(&l, &view.Spent, v.Store.FindSpent, run.ID)
 	if l.err != nil {
 		return l.err
+	}
+	if run.Preset != "" {
+		set, err := v.Store.FindTaskset(l.ctx, run.TasksetID)
+		if err != nil {
+			return err
+		}
+		view.PresetRows = run.PresetRows(run.TaskCount(set))
 	}
 	view.Concerns, view.Causes = append(stalls, pausesOf(run, view.Iterations)...), causesIn(run, view.Iterations)
 	verdicts, err := v.Store.RegradeCounts(l.ctx, relabel.RegradeSelection{RunID: run.ID})

@@ -103,7 +103,7 @@ func (v *viewer) viewRun(ctx context.Context, run relabel.Run) (runView, error) 
 	case run.Beta != nil:
 		view.Schedule = "β " + betaWords(*run.Beta)
 	case run.Rho != nil:
-		view.Schedule = "κ " + rhoWords(*run.Rho)
+		view.Schedule = "κ " + run.Rho.Text()
 	}
 	l := load{ctx: ctx}
 	read(&l, &view.Teacher, v.policyName, run.TeacherID)

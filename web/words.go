@@ -126,19 +126,9 @@ func scheduleOf(it relabel.Iteration) string {
 	case it.Beta != nil:
 		return fmt.Sprintf("β = %.4g", *it.Beta)
 	case it.Rho != nil:
-		return "κ " + rhoWords(*it.Rho)
+		return "κ " + it.Rho.Text()
 	}
 	return "–"
-}
-
-func rhoWords(r relabel.RhoSchedule) string {
-	switch r.Kind {
-	case "list":
-		return fmt.Sprintf("list %v", r.Values)
-	case "constant":
-		return fmt.Sprintf("= %d", r.Max)
-	}
-	return fmt.Sprintf("%s, 0 to %d", r.Kind, r.Max)
 }
 
 func betaWords(b relabel.BetaSchedule) string {

@@ -1,18 +1,21 @@
 package schedule
 
 import (
+	"cmp"
 	"slices"
 
 	"relabel"
 )
 
-// choose returns the tasks of an iteration, at least one, ordered by instance id.
-func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tasks []relabel.Task) ([]relabel.Task, error) {
+// choose returns the tasks of an iteration, at least one, ordered by instance id, and its place in the
+// permutations of the run; nil if it does not draw along them.
+func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tasks []relabel.Task) ([]relabel.Task, *relabel.Walk, error) {
 	var pool []relabel.Task
 	var err error
 	switch {
 	case ask.Again != nil:
-		return drawnAgain(*ask.Again, it.Kind, within(run, it.Kind, tasks))
+		again, err := drawnAgain(*ask.Again, it.Kind, within(run, it.Kind, tasks))
+		return again, nil, err
 	case len(ask.Instances) > 0:
 		pool, err = named(ask.Instances, it.Kind, within(run, it.Kind, tasks))
 	case ask.HeldOut:
@@ -23,21 +26,25 @@ func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tas
 		pool = heldOut(tasks, false)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(pool) == 0 {
 		if ask.HeldOut {
-			return nil, relabel.Errorf(relabel.CodeInvalid, "the task set has no held-out task: import it with some (held_out_count), or name instances").On("held_out")
+			return nil, nil, relabel.Errorf(relabel.CodeInvalid, "the task set has no held-out task: import it with some (held_out_count), or name instances").On("held_out")
 		}
-		return nil, relabel.Errorf(relabel.CodeInvalid, "the task set has no task for training: all are held out").On("instances")
+		return nil, nil, relabel.Errorf(relabel.CodeInvalid, "the task set has no task for training: all are held out").On("instances")
 	}
 	if ask.Tasks > len(pool) {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "is %d; there are %d tasks to draw from", ask.Tasks, len(pool)).On("tasks")
+		return nil, nil, relabel.Errorf(relabel.CodeInvalid, "is %d; there are %d tasks to draw from", ask.Tasks, len(pool)).On("tasks")
+	}
+	if run.Draw == relabel.DrawPermutation && it.Kind != relabel.Evaluate && len(ask.Instances) == 0 {
+		drawn, walk := WalkTasks(run.Seed, ask.Walked, pool, cmp.Or(ask.Tasks, len(pool)))
+		return drawn, &walk, nil
 	}
 	if ask.Tasks > 0 {
-		return DrawTasks(run.Seed, it.Kind, it.Number, pool, ask.Tasks), nil
+		return DrawTasks(run.Seed, it.Kind, it.Number, pool, ask.Tasks), nil, nil
 	}
-	return sorted(pool), nil
+	return sorted(pool), nil, nil
 }
 
 // drawnAgain returns the tasks of another iteration's draw, all of them or none.

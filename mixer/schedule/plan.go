@@ -20,10 +20,11 @@ func Plan(run relabel.Run, number int, ask relabel.NewIteration, tasks []relabel
 	if err != nil {
 		return relabel.PlannedIteration{}, err
 	}
-	chosen, err := choose(run, it, ask, tasks)
+	chosen, walk, err := choose(run, it, ask, tasks)
 	if err != nil {
 		return relabel.PlannedIteration{}, err
 	}
+	it.Walk = walk
 	if it.Generations > MaxTrajectories/len(chosen) {
 		return relabel.PlannedIteration{}, relabel.Errorf(relabel.CodeInvalid,
 			"%d tasks in %d generations are more than the %d trajectories that an iteration may have",

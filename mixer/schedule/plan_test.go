@@ -211,10 +211,10 @@ func TestRunsOfOnPolicyRecipesDoNotCollect(t *testing.T) {
 		run.Labels = relabel.LabelsDeferred
 		wantField(t, schedule.ValidateRun(run), "labels")
 		run = runOf(recipe)
-		run.Beta = &schedule.PaperBeta
+		run.Beta = &relabel.PaperBeta
 		wantField(t, schedule.ValidateRun(run), "beta")
 		run = runOf(recipe)
-		run.Rho = &schedule.PaperRho
+		run.Rho = &relabel.PaperRho
 		wantField(t, schedule.ValidateRun(run), "rho")
 	}
 	if relabel.OPD.DefaultKind() != relabel.Sample || relabel.DAgger.DefaultKind() != relabel.Collect {

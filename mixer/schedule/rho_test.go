@@ -89,7 +89,59 @@ func TestBadRhoIsRefusedByField(t *testing.T) {
 		"rho.max":       {Kind: schedule.Shifting, Max: -1},
 		"rho.values":    {Kind: schedule.List},
 		"rho.values[0]": {Kind: schedule.List, Values: []int{maxKappa + 1}},
+
+		"rho.ranges":        {Kind: schedule.Ranges},
+		"rho.ranges[1]":     {Kind: schedule.Ranges, Ranges: [][]int{{0, 1}, {2, 1}}},
+		"rho.ranges[0]":     {Kind: schedule.Ranges, Ranges: [][]int{{0, 1, 2}}},
+		"rho.ranges[0][1]":  {Kind: schedule.Ranges, Ranges: [][]int{{0, maxKappa + 1}}},
+		"rho.weights":       {Kind: schedule.Weights},
+		"rho.weights[0]":    {Kind: schedule.Weights, Weights: [][]float64{{0, 0}}},
+		"rho.weights[1]":    {Kind: schedule.Weights, Weights: [][]float64{{1}, {}}},
+		"rho.weights[0][1]": {Kind: schedule.Weights, Weights: [][]float64{{0, math.NaN()}}},
 	} {
 		wantField(t, schedule.ValidateRho(s), field)
 	}
+}
+
+func TestKappaByRangesAndWeights(t *testing.T) {
+	ranges := relabel.RhoSchedule{Kind: schedule.Ranges, Ranges: [][]int{{0, 3}, {2, 3}}}
+	weights := relabel.RhoSchedule{Kind: schedule.Weights, Weights: [][]float64{{1}, {0, 3, 0, 1}}}
+	for _, c := range []struct {
+		s     relabel.RhoSchedule
+		i     int
+		share []float64 // of κ = 0, 1, …
+	}{
+		{ranges, 1, []float64{0.25, 0.25, 0.25, 0.25}}, {ranges, 2, []float64{0, 0, 0.5, 0.5}}, {ranges, 9, []float64{0, 0, 0.5, 0.5}},
+		{weights, 1, []float64{1, 0, 0, 0}}, {weights, 2, []float64{0, 0.75, 0, 0.25}}, {weights, 5, []float64{0, 0.75, 0, 0.25}},
+	} {
+		if err := schedule.ValidateRho(c.s); err != nil {
+			t.Error(err)
+		}
+		counts := drawKappas(c.s, c.i)
+		for k, p := range c.share {
+			d := math.Abs(float64(counts[k]) - p*manyDraws)
+			if d > 4*math.Sqrt(manyDraws*p*(1-p)) { // four standard deviations; 0 and 1 are exact
+				t.Errorf("%s, iteration %d: κ = %d came %d times of %d, not in a share of %v", c.s.Kind, c.i, k, counts[k], manyDraws, p)
+			}
+		}
+	}
+}
+
+func TestAnIterationMayHaveItsOwnRho(t *testing.T) {
+	ask := collect()
+	ask.Rho = &relabel.RhoSchedule{Kind: schedule.Ranges, Ranges: [][]int{{5, 5}}}
+	p := plan(t, runOf(relabel.AggreVaTe), 3, ask, tasksOf(4, 0))
+	for _, tr := range p.Trajectories {
+		if tr.Kappa == nil || *tr.Kappa != 5 {
+			t.Errorf("κ = %v", tr.Kappa)
+		}
+	}
+	if p.Iteration.Rho.Kind != schedule.Ranges {
+		t.Errorf("ρ of the iteration: %+v", p.Iteration.Rho)
+	}
+	_, err := schedule.Plan(runOf(relabel.DAgger), 1, ask, tasksOf(4, 0))
+	wantField(t, err, "rho")
+	ask.Rho = &relabel.RhoSchedule{Kind: schedule.Ranges}
+	_, err = schedule.Plan(runOf(relabel.AggreVaTe), 1, ask, tasksOf(4, 0))
+	wantField(t, err, "rho.ranges")
 }

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -13,8 +14,10 @@ import (
 // stored at once.
 const MaxTrajectories = 100_000
 
-// Defaults gives a run without a schedule that of the paper for its recipe.
+// Defaults gives a run without a schedule that of the paper for its recipe, and draws anew unless the
+// run says otherwise.
 func Defaults(run relabel.Run) relabel.Run {
+	run.Draw = cmp.Or(run.Draw, relabel.DrawAnew)
 	if run.Recipe == relabel.DAgger && run.Beta == nil {
 		paper := relabel.PaperBeta
 		run.Beta = &paper

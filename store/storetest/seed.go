@@ -43,7 +43,7 @@ func SeedWith(t testing.TB, s *store.Store, n int, change func(*Seeded)) Seeded 
 	}
 	must(t, s.CreateTaskset(ctx, d.Taskset, d.Tasks))
 	d.Teacher, d.Student = Policy(t, s, "teacher"), Policy(t, s, "student")
-	d.Run = relabel.Run{ID: relabel.NewID(), Name: "run " + relabel.NewID().String(), Recipe: relabel.DAgger, Scaffold: "openhands",
+	d.Run = relabel.Run{ID: relabel.NewID(), Name: "run " + relabel.NewID().String(), Recipe: relabel.DAgger, Scaffold: "openhands", Draw: relabel.DrawAnew,
 		Prompts:   relabel.Prompts{System: "You fix bugs.", First: "In {workdir}: {problem_statement}", Tools: []relabel.Tool{{Name: "finish", Parameters: "{}"}}},
 		TasksetID: d.Taskset.ID, TeacherID: d.Teacher.ID, Labels: relabel.LabelsInline, Limits: relabel.PaperLimits, Seed: 7,
 		Beta: &relabel.BetaSchedule{Kind: "constant", Start: 0.5}}

@@ -1,0 +1,199 @@
+package relabel
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// DrawMode says how the iterations of a run draw their tasks.
+type DrawMode string
+
+// The modes.
+const (
+	DrawAnew        DrawMode = "anew"        // from all tasks in every iteration
+	DrawPermutation DrawMode = "permutation" // without replacement: along a seeded permutation, then along the next one
+)
+
+// Walk is the place of an iteration in the permutations of its run's tasks.
+type Walk struct {
+	Permutation int  `json:"permutation" doc:"Number of the permutation that its last task is from, from 1."`
+	Restarted   bool `json:"restarted" doc:"Whether that permutation began in this iteration, because the one before was exhausted."`
+	Drawn       int  `json:"drawn" doc:"Tasks of the permutation that are drawn, with this iteration's."`
+	Of          int  `json:"of" doc:"Tasks that the permutation has."`
+}
+
+// Text describes the place of an iteration, for people.
+func (w Walk) Text() string {
+	text := fmt.Sprintf("%s of %s tasks of permutation %d drawn", grouped(w.Drawn), grouped(w.Of), w.Permutation)
+	if w.Restarted {
+		text += ", which began in this iteration: the one before is exhausted"
+	}
+	return text
+}
+
+// WalkedDraw is the draw of an earlier iteration along a permutation.
+type WalkedDraw struct {
+	Walk      Walk
+	Instances []string
+}
+
+// Preset is an experiment of the paper: what a run takes from it unless a request has other values.
+type Preset struct {
+	Name   string
+	Recipe Recipe
+	Beta   *BetaSchedule
+	Rho    *RhoSchedule
+	// Tasks per round, rollouts per task, and rounds; 0: all tasks. Passes over all tasks give the
+	// number of rounds where that depends on the number of tasks.
+	TasksPerRound, Generations, Rounds, Passes int
+	Trainer                                    Trainer
+	paper                                      column
+}
+
+// Trainer is the configuration of the training that follows each round. relabel stores it and writes
+// it into exports; the trainer applies it.
+type Trainer struct {
+	Epochs          int     `json:"epochs,omitempty" doc:"Epochs over each exported batch; absent: not given, as the policy gradient has none."`
+	BatchSize       int     `json:"batch_size" doc:"Trajectories in a batch."`
+	Schedule        string  `json:"schedule" doc:"Schedule of the learning rate: constant or cosine."`
+	LearningRate    float64 `json:"learning_rate" doc:"Learning rate, the highest one of cosine."`
+	MinLearningRate float64 `json:"min_learning_rate,omitempty" doc:"Last learning rate of cosine."`
+	WarmupRatio     float64 `json:"warmup_ratio,omitempty" doc:"Share of the steps over which the learning rate rises; absent: none."`
+	Data            string  `json:"data" doc:"fresh: the last round's data. aggregated: the data of all rounds."`
+}
+
+// Rate is the learning rate with its schedule, for people.
+func (t Trainer) Rate() string {
+	if t.Schedule == "cosine" {
+		return "cosine, " + rate(t.LearningRate) + " → " + rate(t.MinLearningRate)
+	}
+	return t.Schedule + " " + rate(t.LearningRate)
+}
+
+// rate writes 3e-6 without the zero of 3e-06.
+func rate(x float64) string {
+	return strings.Replace(strconv.FormatFloat(x, 'e', -1, 64), "e-0", "e-", 1)
+}
+
+// trainerOnline is the training of the paper's own methods and of OPD (F.2, table 5).
+var trainerOnline = Trainer{Epochs: 3, BatchSize: 16, Schedule: "constant", LearningRate: 3e-6, Data: "fresh"}
+
+// Presets are the experiments of the paper, in the order of its table 5.
+var Presets = []Preset{
+	{Name: "sft-paper", Recipe: SFT, Generations: 1, Rounds: 1, paper: columnSFT,
+		Trainer: Trainer{Epochs: 3, BatchSize: 16, Schedule: "cosine", LearningRate: 1e-5, MinLearningRate: 1e-6, WarmupRatio: 0.1, Data: "fresh"}},
+	{Name: "dagger-paper", Recipe: DAgger, Beta: &PaperBeta, TasksPerRound: 512, Generations: 1, Rounds: 5, Trainer: trainerOnline, paper: columnOnline},
+	{Name: "aggrevate-paper", Recipe: AggreVaTe, Rho: &PaperRho, TasksPerRound: 512, Generations: 1, Rounds: 5, Trainer: trainerOnline, paper: columnOnline},
+	{Name: "opd-paper", Recipe: OPD, TasksPerRound: 512, Generations: 1, Rounds: 5, Trainer: trainerOnline, paper: columnOnline},
+	{Name: "grpo-paper", Recipe: GRPO, TasksPerRound: 32, Generations: 8, Passes: 3, paper: columnGRPO,
+		Trainer: Trainer{BatchSize: 32, Schedule: "constant", LearningRate: 1e-6, Data: "fresh"}},
+}
+
+// FindPreset finds a preset by its name. CodeInvalid if there is none.
+func FindPreset(name string) (Preset, error) {
+	i := slices.IndexFunc(Presets, func(p Preset) bool { return p.Name == name })
+	if i < 0 {
+		return Preset{}, Errorf(CodeInvalid, "%q is not a preset", name).On("preset")
+	}
+	return Presets[i], nil
+}
+
+// Fill gives a run of that many tasks the values of p where it has none. CodeInvalid if the run has
+// another recipe.
+func (p Preset) Fill(run Run, tasks int) (Run, error) {
+	if run.Recipe != "" && run.Recipe != p.Recipe {
+		return run, Errorf(CodeInvalid, "is %s; the preset %s is of the recipe %s", run.Recipe, p.Name, p.Recipe).On("recipe")
+	}
+	run.Preset, run.Recipe, run.Trainer = p.Name, p.Recipe, &p.Trainer
+	if run.Beta == nil {
+		run.Beta = p.Beta
+	}
+	if run.Rho == nil {
+		run.Rho = p.Rho
+	}
+	if run.Draw == "" {
+		run.Draw = DrawPermutation
+	}
+	if run.TasksPerRound == 0 {
+		run.TasksPerRound = p.TasksPerRound
+	}
+	if run.Generations == 0 {
+		run.Generations = p.Generations
+	}
+	if run.Rounds == 0 {
+		run.Rounds = p.rounds(run.TasksPerRound, tasks)
+	}
+	return run, nil
+}
+
+// TaskCount is the number of tasks of its set that the run draws from.
+func (r Run) TaskCount(set Taskset) int {
+	if len(r.Instances) > 0 {
+		return len(r.Instances)
+	}
+	return set.Tasks - set.HeldOut
+}
+
+// rounds is the number of rounds, which may follow from the passes over all tasks.
+func (p Preset) rounds(perRound, tasks int) int {
+	if p.Passes == 0 || perRound == 0 {
+		return p.Rounds
+	}
+	return (p.Passes*tasks + perRound - 1) / perRound
+}
+
+// CheckSampling returns a CodeInvalid error on field if a policy of a run with a preset does not sample
+// as all of the paper's do (F.1): temperature 0.7, top-p 0.9, and nothing else that shapes the
+// distribution. A setting that is not sent is not checked.
+func (p Preset) CheckSampling(policy Policy, field string) error {
+	s := policy.Sampling
+	other := s.Temperature != PaperSampling.Temperature || s.TopP != PaperSampling.TopP ||
+		differs(s.TopK, NeutralTopK) || differs(s.MinP, NeutralMinP) || differs(s.RepetitionPenalty, NeutralRepetitionPenalty) ||
+		differs(s.PresencePenalty, NeutralPenalty) || differs(s.FrequencyPenalty, NeutralPenalty)
+	if !other {
+		return nil
+	}
+	return Errorf(CodeInvalid, "%s@%d samples with %s; the preset %s needs temperature 0.7, top_p 0.9 and neutral values elsewhere (paper F.1): register a version of the policy that samples so",
+		policy.Name, policy.Version, s, p.Name).On(field)
+}
+
+func differs[T comparable](setting *T, neutral T) bool { return setting != nil && *setting != neutral }
+
+// grouped writes an integer with commas between thousands.
+func grouped(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// betaText writes a schedule of β as the paper does, or names its kind.
+func betaText(b BetaSchedule) string {
+	switch b.Kind {
+	case "linear":
+		return fmt.Sprintf("max(%v, %v − %v·(i−1))", b.Floor, b.Start, b.Step)
+	case "exponential":
+		return fmt.Sprintf("max(%v, %v·%v^(i−1))", b.Floor, b.Start, b.Decay)
+	case "list":
+		return fmt.Sprintf("list %v", b.Values)
+	}
+	return fmt.Sprintf("constant %v", b.Start)
+}
+
+// Text describes the schedule in a few words.
+func (r RhoSchedule) Text() string {
+	switch r.Kind {
+	case "list":
+		return fmt.Sprintf("list %v", r.Values)
+	case "constant":
+		return fmt.Sprintf("= %d", r.Max)
+	case "ranges":
+		return fmt.Sprintf("ranges %v", r.Ranges)
+	case "weights":
+		return fmt.Sprintf("weights of %d iterations", len(r.Weights))
+	}
+	return fmt.Sprintf("%s, 0 to %d", r.Kind, r.Max)
+}

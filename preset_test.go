@@ -1,0 +1,141 @@
+package relabel
+
+import (
+	"errors"
+	"slices"
+	"testing"
+)
+
+// runFrom is a run of n tasks with a preset.
+func runFrom(t *testing.T, preset string, n int, over Run) Run {
+	t.Helper()
+	p, err := FindPreset(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over.Limits = PaperLimits
+	run, err := p.Fill(over, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// Lines of the paper: table 5 (with F.2 where a cell is empty), then F.1.
+func paperLines(data, source, filtering, tasks, generations, rounds, epochs, batch, rate, warmup, retained string, schedule ...string) []string {
+	lines := []string{"training data: " + data, "trajectory source: " + source, "filtering: " + filtering, "tasks per online batch: " + tasks, "generations per task: " + generations,
+		"online iterations: " + rounds, "epochs per batch: " + epochs, "batch size: " + batch, "learning rate: " + rate, "warmup ratio: " + warmup,
+		"retained trajectories: " + retained, "GPUs: 4 A100", "training data of a round: fresh"}
+	lines = append(lines, schedule...)
+	return append(lines, "sampling: temperature 0.7, top_p 0.9", "evaluation: greedy", "maximum context, tokens: 65,536", "maximum turns: 100", "tasks of a round: not said")
+}
+
+func TestPresetsAgreeWithThePaperLineByLine(t *testing.T) {
+	const beta = "teacher mixture βi: max(0.6, 1 − 0.2·(i−1))" // F.1: β1 = 1.0, −0.2 an iteration, at least 0.6
+	const rho = "student prefix κ ~ ρi: shifting, 0 to 40"     // F.1: Unif{0..40}, mass moving to longer prefixes
+	online := func(schedule ...string) []string {
+		return paperLines("SWE-Gym, 2,338 tasks", "mixture / student policy", "valid submissions", "512", "1", "5", "3", "16", "constant 3e-6", "–", "varies by batch", schedule...)
+	}
+	for preset, want := range map[string][]string{
+		"sft-paper":       paperLines("SWE-Gym, 2,338 tasks", "teacher policy", "passing patches", "all", "1", "1", "3", "16", "cosine, 1e-5 → 1e-6", "0.1", "684"),
+		"dagger-paper":    online(beta),
+		"aggrevate-paper": online(rho),
+		"opd-paper":       online(),
+		"grpo-paper":      paperLines("SkyRL-v0, 293 tasks", "student policy", "executable feedback", "32", "8", "3 passes", "–", "32", "constant 1e-6", "–", "–"),
+	} {
+		tasks := 2338
+		if preset == "grpo-paper" {
+			tasks = 293
+		}
+		run := runFrom(t, preset, tasks, Run{})
+		var got []string
+		for _, row := range run.PresetRows(tasks) {
+			got = append(got, row.Setting+": "+row.Paper)
+			if row.Differs || row.Where == "" || row.By == "" {
+				t.Errorf("%s: %+v", preset, row)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s:\ngot  %q\nwant %q", preset, got, want)
+		}
+	}
+}
+
+// TestPresetsSetWhatTheyPrint compares the values of runs, which rows could hide.
+func TestPresetsSetWhatTheyPrint(t *testing.T) {
+	for preset, want := range map[string]Run{
+		"sft-paper":       {Recipe: SFT, Generations: 1, Rounds: 1},
+		"dagger-paper":    {Recipe: DAgger, TasksPerRound: 512, Generations: 1, Rounds: 5},
+		"aggrevate-paper": {Recipe: AggreVaTe, TasksPerRound: 512, Generations: 1, Rounds: 5},
+		"opd-paper":       {Recipe: OPD, TasksPerRound: 512, Generations: 1, Rounds: 5},
+		"grpo-paper":      {Recipe: GRPO, TasksPerRound: 32, Generations: 8, Rounds: 28}, // 3·293 tasks, 32 a round
+	} {
+		got := runFrom(t, preset, 293, Run{})
+		if got.Recipe != want.Recipe || got.TasksPerRound != want.TasksPerRound || got.Generations != want.Generations || got.Rounds != want.Rounds || got.Draw != DrawPermutation ||
+			got.Preset != preset || (got.Beta != nil) != (want.Recipe == DAgger) || (got.Rho != nil) != (want.Recipe == AggreVaTe) {
+			t.Errorf("%s: %+v", preset, got)
+		}
+	}
+	if b := *runFrom(t, "dagger-paper", 1, Run{}).Beta; b.Kind != "linear" || b.Start != 1 || b.Step != 0.2 || b.Floor != 0.6 {
+		t.Errorf("β: %+v", b)
+	}
+	online := Trainer{Epochs: 3, BatchSize: 16, Schedule: "constant", LearningRate: 3e-6, Data: "fresh"}
+	for preset, want := range map[string]Trainer{
+		"sft-paper":    {Epochs: 3, BatchSize: 16, Schedule: "cosine", LearningRate: 1e-5, MinLearningRate: 1e-6, WarmupRatio: 0.1, Data: "fresh"},
+		"dagger-paper": online, "aggrevate-paper": online, "opd-paper": online,
+		"grpo-paper": {BatchSize: 32, Schedule: "constant", LearningRate: 1e-6, Data: "fresh"},
+	} {
+		if got := *runFrom(t, preset, 1, Run{}).Trainer; got != want {
+			t.Errorf("%s: %+v", preset, got)
+		}
+	}
+}
+
+func TestExplicitValuesOverrideAPresetAndTheRowsSaySo(t *testing.T) {
+	own := Run{TasksPerRound: 100, Rounds: 9, Draw: DrawAnew, Beta: &BetaSchedule{Kind: "constant", Start: 0.5}}
+	run := runFrom(t, "dagger-paper", 2338, own)
+	if run.TasksPerRound != 100 || run.Rounds != 9 || run.Draw != DrawAnew || run.Beta != own.Beta || run.Generations != 1 {
+		t.Errorf("%+v", run)
+	}
+	run.Limits.MaxTurns = 200
+	var differ []string
+	for _, row := range run.PresetRows(2338) {
+		if row.Differs {
+			differ = append(differ, row.Setting+": "+row.Value)
+		}
+	}
+	want := []string{"tasks per online batch: 100", "online iterations: 9", "teacher mixture βi: constant 0.5", "maximum turns: 200"}
+	if !slices.Equal(differ, want) {
+		t.Errorf("got %q, want %q", differ, want)
+	}
+	p, _ := FindPreset("dagger-paper")
+	var e *Error
+	if _, err := p.Fill(Run{Recipe: SFT}, 1); !errors.As(err, &e) || e.Field != "recipe" {
+		t.Error(err)
+	}
+	if rows := (Run{}).PresetRows(1); rows != nil {
+		t.Errorf("without a preset: %v", rows)
+	}
+}
+
+func TestAPresetRefusesAPolicyThatSamplesOtherwise(t *testing.T) {
+	p, _ := FindPreset("dagger-paper")
+	for name, c := range map[string]struct {
+		sampling Sampling
+		sound    bool
+	}{
+		"not pinned":  {PaperSampling, true},
+		"pinned":      {PaperSampling.Pinned(ServerVLLM), true},
+		"max tokens":  {Sampling{Temperature: 0.7, TopP: 0.9, MaxTokens: 4096}, true},
+		"temperature": {Sampling{Temperature: 1, TopP: 0.9}, false},
+		"top-p":       {Sampling{Temperature: 0.7, TopP: 1}, false},
+		"top-k":       {Sampling{Temperature: 0.7, TopP: 0.9, TopK: new(20)}, false},
+		"penalty":     {Sampling{Temperature: 0.7, TopP: 0.9, RepetitionPenalty: new(1.05)}, false},
+	} {
+		err := p.CheckSampling(Policy{Name: "s", Version: 1, Sampling: c.sampling}, "student")
+		var e *Error
+		if c.sound != (err == nil) || err != nil && (!errors.As(err, &e) || e.Field != "student" || e.Code != CodeInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

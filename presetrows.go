@@ -1,0 +1,131 @@
+package relabel
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// PresetRow is a setting of a run beside the paper's.
+type PresetRow struct {
+	Setting string `json:"setting" doc:"The setting, in the paper's words."`
+	Value   string `json:"value" doc:"What the run has, or what its trainer should use."`
+	Paper   string `json:"paper" doc:"What the paper has."`
+	Where   string `json:"where" doc:"Where the paper says so."`
+	By      string `json:"by" doc:"What applies it: run, export, policies, trainer, or – where nothing does."`
+	Differs bool   `json:"differs" doc:"Whether the run has another value than the paper."`
+}
+
+// column is a column of the paper's table 5.
+type column struct {
+	data, source, filtering, tasks, generations, rounds, epochs, batch, rate, warmup, retained string
+}
+
+// The columns of table 5, with the words of F.2 where a cell is empty. SFT rolls out every task once
+// (F.2); the policy gradient has no epochs.
+var (
+	columnSFT = column{data: "SWE-Gym, 2,338 tasks", source: "teacher policy", filtering: "passing patches", tasks: "all", generations: "1", rounds: "1", epochs: "3",
+		batch: "16", rate: "cosine, 1e-5 → 1e-6", warmup: "0.1", retained: "684"}
+	columnOnline = column{data: "SWE-Gym, 2,338 tasks", source: "mixture / student policy", filtering: "valid submissions", tasks: "512", generations: "1", rounds: "5", epochs: "3",
+		batch: "16", rate: "constant 3e-6", warmup: "–", retained: "varies by batch"}
+	columnGRPO = column{data: "SkyRL-v0, 293 tasks", source: "student policy", filtering: "executable feedback", tasks: "32", generations: "8", rounds: "3 passes", epochs: "–",
+		batch: "32", rate: "constant 1e-6", warmup: "–", retained: "–"}
+)
+
+// PresetRows lists the settings of a run with a preset and that many tasks: the lines of table 5 in its
+// order, then those of F.1. It returns none without a preset.
+func (r Run) PresetRows(tasks int) []PresetRow {
+	p, err := FindPreset(r.Preset)
+	if err != nil || r.Trainer == nil {
+		return nil
+	}
+	return append(r.tableRows(p, tasks), r.configurationRows(p)...)
+}
+
+// tableRows are the lines of table 5.
+func (r Run) tableRows(p Preset, tasks int) []PresetRow {
+	const table, both = "table 5", "table 5, F.2"
+	online := "table 5, F.1"
+	if p.Recipe == SFT { // its cells are empty
+		online = "F.2"
+	}
+	t := *r.Trainer
+	rows := []PresetRow{
+		{Setting: "training data", Value: grouped(tasks) + " tasks", Paper: p.paper.data, Where: "table 5, 4.1", By: "run"},
+		{Setting: "trajectory source", Value: source(r.Recipe), Paper: p.paper.source, Where: table, By: "run"},
+		{Setting: "filtering", Value: filtering(r.Recipe), Paper: p.paper.filtering, Where: both, By: "export"},
+		same("tasks per online batch", orAll(r.TasksPerRound), p.paper.tasks, online, "run"),
+		same("generations per task", fmt.Sprint(max(r.Generations, 1)), p.paper.generations, both, "run"),
+		same("online iterations", fmt.Sprint(r.Rounds), p.paper.rounds, online, "run"),
+		same("epochs per batch", orNone(t.Epochs), p.paper.epochs, both, "trainer"),
+		same("batch size", fmt.Sprint(t.BatchSize), p.paper.batch, both, "trainer"),
+		same("learning rate", t.Rate(), p.paper.rate, both, "trainer"),
+		same("warmup ratio", orNone(t.WarmupRatio), p.paper.warmup, both, "trainer"),
+		{Setting: "retained trajectories", Value: "counted by each export", Paper: p.paper.retained, Where: table, By: "–"},
+		{Setting: "GPUs", Value: "yours", Paper: "4 A100", Where: table, By: "–"},
+	}
+	if p.Passes > 0 { // rounds that cover the passes
+		want := p.rounds(r.TasksPerRound, tasks)
+		rows[5].Value, rows[5].Differs = fmt.Sprintf("%d, %d passes over %s tasks", r.Rounds, p.Passes, grouped(tasks)), r.Rounds != want
+		if r.Rounds != want {
+			rows[5].Value = fmt.Sprintf("%d; %d passes over %s tasks are %d", r.Rounds, p.Passes, grouped(tasks), want)
+		}
+	}
+	return rows
+}
+
+// configurationRows are the lines of F.1, and how tasks are drawn.
+func (r Run) configurationRows(p Preset) []PresetRow {
+	const where = "F.1"
+	rows := []PresetRow{
+		{Setting: "training data of a round", Value: r.Trainer.Data, Paper: "fresh", Where: "F.1, F.2", By: "export", Differs: r.Trainer.Data != "fresh"},
+	}
+	if r.Beta != nil {
+		rows = append(rows, same("teacher mixture βi", betaText(*r.Beta), betaText(PaperBeta), where, "run"))
+	}
+	if r.Rho != nil {
+		rows = append(rows, same("student prefix κ ~ ρi", r.Rho.Text(), PaperRho.Text(), where, "run"))
+	}
+	return append(rows,
+		PresetRow{Setting: "sampling", Value: PaperSampling.String(), Paper: PaperSampling.String(), Where: where, By: "policies"},
+		PresetRow{Setting: "evaluation", Value: "greedy", Paper: "greedy", Where: where, By: "run"},
+		same("maximum context, tokens", grouped(r.Limits.MaxContextTokens), grouped(PaperLimits.MaxContextTokens), where, "run"),
+		same("maximum turns", fmt.Sprint(r.Limits.MaxTurns), fmt.Sprint(PaperLimits.MaxTurns), where, "run"),
+		PresetRow{Setting: "tasks of a round", Value: drawing(r.Draw), Paper: "not said", Where: "–", By: "run"},
+	)
+}
+
+// same is a row whose value should be the paper's.
+func same(setting, value, paper, where, by string) PresetRow {
+	return PresetRow{Setting: setting, Value: value, Paper: paper, Where: where, By: by, Differs: value != paper}
+}
+
+func orAll(n int) string {
+	if n == 0 {
+		return "all"
+	}
+	return fmt.Sprint(n)
+}
+
+func orNone[T int | float64](x T) string {
+	if x == 0 {
+		return "–"
+	}
+	return fmt.Sprint(x)
+}
+
+// source says whose states a recipe trains on.
+func source(recipe Recipe) string {
+	return cmp.Or(map[Recipe]string{SFT: "teacher policy", DAgger: "mixture policy", AggreVaTe: "mixture policy"}[recipe], "student policy")
+}
+
+// filtering is the default selection of exports of a recipe.
+func filtering(recipe Recipe) string {
+	return cmp.Or(map[Recipe]string{SFT: "passing patches", GRPO: "executable feedback"}[recipe], "valid submissions")
+}
+
+func drawing(mode DrawMode) string {
+	if mode == DrawPermutation {
+		return "without replacement, then a new permutation"
+	}
+	return "drawn anew from all tasks"
+}
