@@ -23,6 +23,8 @@ type Manifest struct {
 	Run                string             `json:"run"`
 	Iterations         []int              `json:"iterations"` // those that gave a row
 	Beta               []*float64         `json:"beta"`       // βi of each; null if executors were drawn by κ
+	Rho                []*RhoSchedule     `json:"rho"`        // ρi of each; null if executors were drawn by β
+	Trajectories       TrajectoryCounts   `json:"trajectories"`
 	Recipe             Recipe             `json:"recipe"`
 	Normalisation      *Normalisation     `json:"normalisation"`
 	Selection          ManifestSelection  `json:"selection"`
@@ -52,6 +54,29 @@ type ManifestAdvantage struct {
 	DDoF    int     `json:"ddof"`    // std divides by the number of members less this
 	// Rewards are those of all members, ascending, by group_id: also of members without a row.
 	Rewards map[string][]float64 `json:"rewards"`
+}
+
+// TrajectoryCounts counts the trajectories that gave a row of an export, and their exported states.
+type TrajectoryCounts struct {
+	Count     int            `json:"count"`
+	Verdicts  map[string]int `json:"verdicts"`  // trajectories by verdict; "none" without one
+	Kappas    map[string]int `json:"kappas"`    // trajectories by κ; empty if executors were drawn by β
+	Executors map[Role]int   `json:"executors"` // exported states by who acted there
+}
+
+// Plus adds the counts of two parts of an export.
+func (c TrajectoryCounts) Plus(other TrajectoryCounts) TrajectoryCounts {
+	return TrajectoryCounts{c.Count + other.Count, sumOf(c.Verdicts, other.Verdicts), sumOf(c.Kappas, other.Kappas), sumOf(c.Executors, other.Executors)}
+}
+
+func sumOf[K comparable](a, b map[K]int) map[K]int {
+	sum := map[K]int{}
+	for _, counts := range []map[K]int{a, b} {
+		for key, n := range counts {
+			sum[key] += n
+		}
+	}
+	return sum
 }
 
 // EarlierExcludedName is the file of excluded states in exports of earlier versions, which is

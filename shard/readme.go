@@ -36,7 +36,7 @@ func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m 
 		"OnPolicy": run.Recipe.OnPolicy(),
 		"PerToken": m.Normalisation != nil && *m.Normalisation == relabel.PerToken,
 		"Teacher":  teacher, "Rounds": rounds, "Asked": m.Selection.ExportSelection.Describe(), "AskedRounds": m.Selection.ExportSelection.DescribeIterations(),
-		"Prompts": m.PromptCheck, "Excluded": countsText(m.Excluded), "ExcludedName": excludedName,
+		"Preset": run.Preset, "Trainer": run.Trainer, "Prompts": m.PromptCheck, "Excluded": countsText(m.Excluded), "ExcludedName": excludedName,
 	})
 }
 

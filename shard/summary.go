@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -24,15 +25,17 @@ type summary struct {
 	Groups       relabel.ManifestGroups       `json:"groups"`
 	Rewards      map[string][]float64         `json:"rewards"` // of all members of the groups with rows, by group ID
 	TooLong      relabel.ManifestTooLong      `json:"too_long"`
+	Trajectories relabel.TrajectoryCounts     `json:"trajectories"`
 	Protections  map[string]int               `json:"protections"` // trajectories with a row, by the protections' version of their verdict
 }
 
 // iterationSummary describes an iteration with rows in a part.
 type iterationSummary struct {
-	Number  int            `json:"number"`
-	Beta    *float64       `json:"beta"`
-	Student relabel.Policy `json:"student"`
-	Teacher relabel.Policy `json:"teacher"`
+	Number  int                  `json:"number"`
+	Beta    *float64             `json:"beta"`
+	Student relabel.Policy       `json:"student"`
+	Teacher relabel.Policy       `json:"teacher"`
+	Rho     *relabel.RhoSchedule `json:"rho"`
 }
 
 // studentSummary describes what the labels were rendered with.
@@ -85,6 +88,7 @@ func (s *summary) add(l *labelled) {
 	if l.Group != nil {
 		s.addRewards(l.group, l.Group.Rewards)
 	}
+	s.Trajectories = s.Trajectories.Plus(countsOf(l))
 	s.Special += l.special
 	s.Prompts = s.Prompts.plus(l.prompts)
 	for _, r := range l.roots {
@@ -98,7 +102,22 @@ func (s *summary) add(l *labelled) {
 			}
 		}
 	}
-	s.addIteration(iterationSummary{l.Iteration.Number, l.Iteration.Beta, l.Student, l.Teacher})
+	s.addIteration(iterationSummary{l.Iteration.Number, l.Iteration.Beta, l.Student, l.Teacher, l.Iteration.Rho})
+}
+
+// countsOf counts a trajectory with at least one exported state.
+func countsOf(l *labelled) relabel.TrajectoryCounts {
+	verdict := string(cmp.Or(l.Trajectory.Verdict, "none"))
+	counts := relabel.TrajectoryCounts{Count: 1, Verdicts: map[string]int{verdict: 1}, Kappas: map[string]int{}, Executors: map[relabel.Role]int{}}
+	if kappa := l.Trajectory.Kappa; kappa != nil {
+		counts.Kappas[strconv.Itoa(*kappa)] = 1
+	}
+	for _, turn := range l.Turns {
+		if _, kept := l.keep[turn.T]; kept {
+			counts.Executors[turn.Executor]++
+		}
+	}
+	return counts
 }
 
 func (s *summary) addRewards(group string, rewards []float64) {
@@ -140,6 +159,7 @@ func (s *summary) merge(raw json.RawMessage) error {
 	}
 	s.TooLong = s.TooLong.Plus(next.TooLong)
 	s.Prompts = s.Prompts.plus(next.Prompts)
+	s.Trajectories = s.Trajectories.Plus(next.Trajectories)
 	for version, n := range next.Protections {
 		s.addProtections(version, n)
 	}
