@@ -50,6 +50,8 @@ type ExportSelection struct {
 	// ExcludeFlags are flags of reviews: what is flagged so does not leave, the whole
 	// trajectory or the state of one turn. AnyFlag stands for all.
 	ExcludeFlags []string `json:"exclude_flags,omitempty" doc:"Flags of reviews: trajectories and states with one of them are not exported; absent: none."`
+	// AllowBenchmarks are names of benchmarks whose tasks are exported all the same.
+	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" doc:"Names of benchmarks whose tasks are exported; absent: no task of a named benchmark is."`
 }
 
 // Agreement selects states by whether the executed action equals the label.
@@ -268,6 +270,9 @@ type PartTrajectory struct {
 	// Verdict is the verdict at that time, which a regrading may replace while the export is
 	// built; nil in parts cut by older versions.
 	Verdict *PartVerdict `json:"verdict,omitempty"`
+	// Benchmark is the name of a benchmark that reserved its task at that time and that the
+	// selection does not allow; "" if there is none.
+	Benchmark string `json:"benchmark,omitempty"`
 	// Group describes its group's rewards; nil unless ExportSelection.MixedRewards is set.
 	Group *RewardGroup `json:"group,omitempty"`
 }
@@ -308,6 +313,7 @@ type ExportTrajectory struct {
 	// student executed, nil if it reported none. The function may be nil.
 	StudentPrompt func(t int) []int32
 	Flagged       []FlaggedState // when the export was cut
+	Benchmark     string         // that reserved its task at that time; "" if none did
 	Group         *RewardGroup   // at that time; nil unless ExportSelection.MixedRewards is set
 	// StudentScores and TeacherScores are log-probabilities at T = 1, by turn: one for each token
 	// of the student's own action, under the student and under the teacher. They lack turns that

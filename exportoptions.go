@@ -103,6 +103,9 @@ func (s ExportSelection) Describe() string {
 	case AgreementDiffers:
 		text += ", where the label was not executed"
 	}
+	if len(s.AllowBenchmarks) > 0 {
+		text += ", with tasks of the benchmarks " + strings.Join(s.AllowBenchmarks, ", ")
+	}
 	if len(s.ExcludeFlags) > 0 {
 		text += ", without trajectories and states flagged " + strings.ReplaceAll(strings.Join(s.ExcludeFlags, ", "), AnyFlag, "with any flag")
 	}

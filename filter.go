@@ -93,15 +93,26 @@ type NewIteration struct {
 	Again       *Draw        // exactly the tasks of another iteration; nil: a new draw
 	Walked      []WalkedDraw // earlier draws of the run's iterations of this kind along permutations, in order
 	Generations int          // rollouts per task; 0 means Again's, or else 1
+
+	// OnBenchmark is what an evaluation rolls out: exactly its tasks, with its limits; nil: a
+	// benchmark of the tasks that the other fields select, with the run's limits.
+	OnBenchmark *Benchmark
+	// AllowBenchmarks are names of benchmarks whose tasks may be drawn, besides the run's. Reserved
+	// are the tasks that other benchmarks reserve, with their names; see BenchmarkStore.
+	AllowBenchmarks []string
+	Reserved        map[ID]string
 }
 
 // Draw is the selection of tasks of an iteration. It is stored with the iteration, so that
 // another one can repeat it exactly.
 type Draw struct {
 	IterationID ID       `json:"iteration_id" doc:"The iteration."`
-	TasksetID   ID       `json:"taskset_id" doc:"The task set of its run."`
+	TasksetID   ID       `json:"taskset_id" doc:"The task set of its tasks."`
+	BenchmarkID *ID      `json:"benchmark_id,omitempty" doc:"The benchmark of an evaluation; absent in other iterations."`
 	Generations int      `json:"generations" doc:"Rollouts per task."`
 	Instances   []string `json:"instances" doc:"The instance ids, sorted."`
+	// ReservedTasks counts the tasks that the draw excluded since benchmarks reserve them.
+	ReservedTasks int `json:"reserved_tasks" doc:"Tasks that the draw excluded since benchmarks reserve them."`
 }
 
 // PlannedIteration is an iteration with its trajectories, drawn and ready to be stored.

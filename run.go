@@ -54,6 +54,8 @@ type Run struct {
 	Rounds        int      `json:"rounds,omitempty" doc:"Planned iterations; absent: not given. More can be started."`
 	Preset        string   `json:"preset,omitempty" doc:"The experiment of the paper whose values the run took; absent: none."`
 	Trainer       *Trainer `json:"trainer,omitempty" doc:"Configuration of the training after each round, which exports name; absent: not given."`
+	// AllowBenchmarks are names of benchmarks whose tasks its iterations may draw all the same.
+	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" doc:"Names of benchmarks whose tasks its iterations may collect on; absent: none."`
 	Scheduling
 	Budget     *Budget    `json:"budget,omitempty" doc:"Usage of model calls at which the run is paused; absent: no limit."`
 	Webhook    *Webhook   `json:"webhook,omitempty" doc:"Webhook to call when an iteration or an export ends, or relabel pauses the run; absent: the default webhook, if there is one."`
@@ -147,18 +149,27 @@ const (
 
 // Iteration is round i of a run, with the student checkpoint of this round.
 type Iteration struct {
-	ID          ID             `json:"id" doc:"Its id."`
-	RunID       ID             `json:"run_id" doc:"The run."`
-	Number      int            `json:"number" doc:"i, from 1; each kind is numbered separately."`
-	Kind        IterationKind  `json:"kind" doc:"collect: mixture rollouts with labels. evaluate: only the student, greedy. sample: only the student, at its own sampling."`
-	StudentID   ID             `json:"student_id" doc:"The student policy of this round, πθ."`
-	Beta        *float64       `json:"beta,omitempty" doc:"βi, the probability that the teacher executes a turn, of a dagger or sft round."`
-	Rho         *RhoSchedule   `json:"rho,omitempty" doc:"ρi, the distribution of κ, of an aggrevate round."`
-	Generations int            `json:"generations" doc:"Rollouts per task."`
-	AgainID     *ID            `json:"again_id,omitempty" doc:"The iteration whose draw it repeats; absent: a new draw."`
-	Walk        *Walk          `json:"walk,omitempty" doc:"Its place in the permutations of the run's tasks; absent: its tasks were drawn anew or named."`
-	State       IterationState `json:"state" doc:"running, done or cancelled."`
-	Paused      *Pause         `json:"paused,omitempty" doc:"Its pause; absent: not paused, unless its run is."`
+	ID          ID            `json:"id" doc:"Its id."`
+	RunID       ID            `json:"run_id" doc:"The run."`
+	Number      int           `json:"number" doc:"i, from 1; each kind is numbered separately."`
+	Kind        IterationKind `json:"kind" doc:"collect: mixture rollouts with labels. evaluate: only the student, greedy. sample: only the student, at its own sampling."`
+	StudentID   ID            `json:"student_id" doc:"The student policy of this round, πθ."`
+	Beta        *float64      `json:"beta,omitempty" doc:"βi, the probability that the teacher executes a turn, of a dagger or sft round."`
+	Rho         *RhoSchedule  `json:"rho,omitempty" doc:"ρi, the distribution of κ, of an aggrevate round."`
+	Generations int           `json:"generations" doc:"Rollouts per task."`
+	AgainID     *ID           `json:"again_id,omitempty" doc:"The iteration whose draw it repeats; absent: a new draw."`
+	Walk        *Walk         `json:"walk,omitempty" doc:"Its place in the permutations of the run's tasks; absent: its tasks were drawn anew or named."`
+
+	// BenchmarkID and Limits are those of an evaluation; nil in other iterations.
+	BenchmarkID *ID        `json:"benchmark_id,omitempty" doc:"The benchmark whose tasks an evaluation rolls out; absent in other iterations."`
+	Limits      *RunLimits `json:"limits,omitempty" doc:"Limits of each trajectory of an evaluation, those of its benchmark; absent: the run's."`
+	// AllowBenchmarks are names of benchmarks whose tasks it may have drawn, the run's among them;
+	// ReservedTasks counts the tasks of other benchmarks that its draw excluded.
+	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" doc:"Names of benchmarks whose tasks it may have drawn; absent: none."`
+	ReservedTasks   int      `json:"reserved_tasks,omitempty" doc:"Tasks that its draw excluded since benchmarks reserve them; absent: none."`
+
+	State  IterationState `json:"state" doc:"running, done or cancelled."`
+	Paused *Pause         `json:"paused,omitempty" doc:"Its pause; absent: not paused, unless its run is."`
 	// LabellingSince is when deferred labels began to be asked for; nil before, and in runs
 	// whose labels are asked for beside the rollouts.
 	LabellingSince *time.Time `json:"labelling_since,omitempty" doc:"When labelling started, in a run with deferred or batch labels; absent before, and in other runs."`

@@ -165,7 +165,7 @@ type Claim struct {
 	Fence
 	Trajectory Trajectory
 	Iteration  Iteration
-	Run        Run
+	Run        Run // in an evaluation with the limits of its benchmark
 	Task       Task
 	Teacher    Policy
 	Student    Policy

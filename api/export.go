@@ -20,6 +20,7 @@ type NewExport struct {
 	// LabelPolicy is a word for a policy; the selection has its id.
 	LabelPolicy        string   `json:"label_policy,omitempty" placeholder:"POLICY" maxLength:"200" doc:"Export labels from this policy instead of the run's teacher: its id, its name, or name@version; another teacher after a relabeling, or the student's own actions. States without its answer are excluded. Default: the run's teacher."`
 	ExcludeFlags       []string `json:"exclude_flags,omitempty" name:"exclude-flag" placeholder:"FLAG" minItems:"1" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: trajectories and states of turns with one of them are excluded. *: any flag. The flags at the start of the export count."`
+	AllowBenchmarks    []string `json:"allow_benchmarks,omitempty" name:"allow-benchmark" placeholder:"NAME" minItems:"1" maxItems:"100" uniqueItems:"true" help:"Export tasks of this benchmark too; may be repeated. Default: tasks of named benchmarks are excluded and counted." doc:"Names of benchmarks whose tasks are exported. Default: tasks of named benchmarks are excluded and counted as benchmark, in any task set."`
 	Destination        string   `json:"destination,omitempty" placeholder:"URL" maxLength:"2000" doc:"URL of the bucket that the export is written to, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix; keys come from the workers' environment. Empty: the exports' folder of this server."`
 	relabel.ExportForm          // how rows are written
 }
@@ -28,7 +29,7 @@ type NewExport struct {
 // leaves RunID and LabelPolicyID to the server. Errors are CodeInvalid and name the field.
 func (n NewExport) Selection(recipe relabel.Recipe) (relabel.ExportSelection, error) {
 	sel := relabel.ExportSelection{Iteration: n.Iteration, Aggregated: n.Aggregated, Unfinished: n.Unfinished,
-		EndReasons: n.EndReasons, Agreement: n.Agreement, ExcludeFlags: n.ExcludeFlags}
+		EndReasons: n.EndReasons, Agreement: n.Agreement, ExcludeFlags: n.ExcludeFlags, AllowBenchmarks: n.AllowBenchmarks}
 	if sel.Agreement == "any" {
 		sel.Agreement = relabel.AgreementAny
 	}

@@ -10,9 +10,12 @@ type NewIteration struct {
 	Rho         *relabel.RhoSchedule  `json:"rho,omitempty" type:"json" placeholder:"JSON" doc:"ρi instead of the run's schedule, for aggrevate, such as {\"kind\":\"ranges\",\"ranges\":[[10,40]]}."`
 	Tasks       int                   `json:"tasks,omitempty" name:"count" placeholder:"N" minimum:"1" maximum:"100000" doc:"Number of tasks to draw. Default: all."`
 	Instances   []string              `json:"instances,omitempty" name:"instance" minItems:"1" maxItems:"100000" doc:"Exactly these instances. Held-out ones only when evaluating."`
-	HeldOut     bool                  `json:"held_out,omitempty" help:"Evaluate on the held-out tasks. An evaluation needs --held-out, --instance or --again." doc:"Evaluate on the held-out tasks. An evaluation needs this, instances or again."`
-	Again       *relabel.ID           `json:"again,omitempty" placeholder:"ITERATION" format:"uuid" doc:"Id of an iteration, of this or another run of the same task set: roll out exactly its tasks again."`
+	HeldOut     bool                  `json:"held_out,omitempty" help:"Evaluate on the held-out tasks. An evaluation needs --benchmark, --held-out, --instance or --again." doc:"Evaluate on the held-out tasks. An evaluation needs this, a benchmark, instances or again."`
+	Again       *relabel.ID           `json:"again,omitempty" placeholder:"ITERATION" format:"uuid" doc:"Id of an iteration, of this or another run of the same task set: roll out exactly its tasks again. An evaluation that repeats an evaluation has its benchmark, with its limits, of any task set."`
 	Generations int                   `json:"generations,omitempty" placeholder:"N" help:"Rollouts per task. Default: as in the iteration of --again, else 1." minimum:"1" maximum:"1000" doc:"Rollouts per task. Default: as in again, else 1."`
+
+	Benchmark       string   `json:"benchmark,omitempty" maxLength:"200" placeholder:"NAME" doc:"Evaluate exactly the tasks of this benchmark, with its limits: its id or its name. It may be of another task set than the run's."`
+	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" name:"allow-benchmark" placeholder:"NAME" minItems:"1" maxItems:"100" uniqueItems:"true" help:"Collect on tasks of this benchmark too; may be repeated. Default: tasks of named benchmarks are not drawn." doc:"Names of benchmarks whose tasks may be collected on, besides those that the run allows. Default: tasks of named benchmarks are not drawn."`
 }
 
 // IterationView is an iteration with its progress.

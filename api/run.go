@@ -24,6 +24,8 @@ type NewRun struct {
 	TasksPerRound int              `json:"tasks_per_round,omitempty" placeholder:"N" minimum:"1" maximum:"100000" doc:"Tasks that an iteration draws if its request has no number. Default: the preset's, else all."`
 	Generations   int              `json:"generations,omitempty" placeholder:"N" minimum:"1" maximum:"1000" doc:"Rollouts per task if the request of an iteration has no number. Default: the preset's, else 1."`
 	Rounds        int              `json:"rounds,omitempty" placeholder:"N" minimum:"1" maximum:"10000" doc:"Planned iterations; more can be started. Default: the preset's, else not given."`
+
+	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" name:"allow-benchmark" placeholder:"NAME" minItems:"1" maxItems:"100" uniqueItems:"true" help:"Collect on tasks of this benchmark too; may be repeated. Default: tasks of named benchmarks are not drawn." doc:"Names of benchmarks whose tasks its iterations may collect on. Default: tasks of named benchmarks are not drawn, in any task set."`
 }
 
 // NewPrompts are a run's own texts; absent ones are the scaffold's.

@@ -45,8 +45,8 @@ func (c *runIterate) Run(ctx context.Context) error {
 
 // Validate refuses an evaluation of training tasks.
 func (c *runIterate) Validate() error {
-	if c.Kind == relabel.Evaluate && !c.HeldOut && len(c.Instances) == 0 && c.Again == nil {
-		return relabel.Errorf(relabel.CodeInvalid, "an evaluation would roll out training tasks: give --held-out, name instances (--instance), or repeat another iteration's draw (--again ITERATION)").On("--held-out")
+	if c.Kind == relabel.Evaluate && c.Benchmark == "" && !c.HeldOut && len(c.Instances) == 0 && c.Again == nil {
+		return relabel.Errorf(relabel.CodeInvalid, "an evaluation would roll out training tasks: name a benchmark (--benchmark), give --held-out, name instances (--instance), or repeat another iteration's draw (--again ITERATION)").On("--held-out")
 	}
 	return nil
 }

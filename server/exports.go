@@ -61,6 +61,9 @@ func (s *site) selection(ctx context.Context, b api.NewExport, run relabel.Run) 
 	if err := s.checkFlags(ctx, run.ID, b.ExcludeFlags); err != nil {
 		return sel, err
 	}
+	if err := s.checkAllowed(ctx, b.AllowBenchmarks); err != nil {
+		return sel, err
+	}
 	if b.LabelPolicy == "" {
 		return sel, nil
 	}

@@ -18,6 +18,7 @@ type memory struct {
 	tasksets     []relabel.Taskset
 	tasks        []relabel.Task
 	policies     []relabel.Policy
+	benchmarks   []relabel.Benchmark
 	runs         []relabel.Run
 	iterations   []relabel.Iteration
 	trajectories []relabel.Trajectory
@@ -36,6 +37,8 @@ type memory struct {
 	// tokenizerFiles are by their hash.
 	tokenizerFiles map[string]relabel.TokenizerFiles
 	tokens         map[string]relabel.Access
+	// benchmarkTasks are by benchmark.
+	benchmarkTasks map[relabel.ID][]relabel.ID
 	sessions       map[string]relabel.Access
 	audit          []relabel.AuditEntry
 	slowDeletion   bool   // FinishDeletion waits until it is cancelled
@@ -64,7 +67,7 @@ func (m *memory) ListTimes(ctx context.Context, run relabel.ID) (list []relabel.
 var _ server.Store = (*memory)(nil)
 
 func newMemory() *memory {
-	return &memory{turns: map[relabel.ID][]relabel.Turn{}, attempts: map[relabel.ID][]relabel.Attempt{}, patches: map[relabel.ID][]byte{},
+	return &memory{benchmarkTasks: map[relabel.ID][]relabel.ID{}, turns: map[relabel.ID][]relabel.Turn{}, attempts: map[relabel.ID][]relabel.Attempt{}, patches: map[relabel.ID][]byte{},
 		verdicts: map[relabel.ID]relabel.Verdict{}, calls: map[relabel.ID][]relabel.Call{}, models: map[relabel.ID][]relabel.ModelSeen{}, keys: map[string]relabel.Idempotent{}, tokenizerFiles: map[string]relabel.TokenizerFiles{}, tokens: map[string]relabel.Access{}, sessions: map[string]relabel.Access{}}
 }
 

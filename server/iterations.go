@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 
 	"relabel"
 	"relabel/api"
@@ -42,19 +43,15 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 	if err := checkStudent(run, student, ask.Kind); err != nil {
 		return nil, err
 	}
-	if again := in.Body.Again; again != nil {
-		draw, err := s.Store.FindDraw(ctx, *again)
-		if err != nil {
-			return nil, asField(err, "again")
-		}
-		ask.Again = &draw
+	if err := s.resolveDraw(ctx, in.Body, &ask); err != nil {
+		return nil, err
 	}
 	leave, err := s.bodies.beginDraw(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	tasks, err := s.Store.ListTaskNames(ctx, run.TasksetID)
+	tasks, err := s.tasksToDraw(ctx, run, &ask)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +76,7 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 
 // askOf is a request with the run's own numbers of tasks and rollouts where it draws for training.
 func askOf(b api.NewIteration, run relabel.Run, student relabel.ID) relabel.NewIteration {
-	ask := relabel.NewIteration{Kind: cmp.Or(b.Kind, run.Recipe.DefaultKind()), StudentID: student, Beta: b.Beta, Rho: b.Rho, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations}
+	ask := relabel.NewIteration{Kind: cmp.Or(b.Kind, run.Recipe.DefaultKind()), StudentID: student, Beta: b.Beta, Rho: b.Rho, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations, AllowBenchmarks: b.AllowBenchmarks}
 	if ask.Kind == relabel.Evaluate || b.Again != nil {
 		return ask
 	}
@@ -101,6 +98,48 @@ func checkStudent(run relabel.Run, student relabel.Policy, kind relabel.Iteratio
 		return err
 	}
 	return p.CheckSampling(student, "student")
+}
+
+// resolveDraw finds the iteration to repeat and the benchmark of a request. An evaluation that
+// repeats an evaluation has its benchmark.
+func (s *site) resolveDraw(ctx context.Context, b api.NewIteration, ask *relabel.NewIteration) error {
+	word := b.Benchmark
+	if b.Again != nil {
+		draw, err := s.Store.FindDraw(ctx, *b.Again)
+		if err != nil {
+			return asField(err, "again")
+		}
+		ask.Again = &draw
+		if word != "" {
+			return relabel.Errorf(relabel.CodeInvalid, "repeats a draw: leave benchmark out").On("again")
+		}
+		if draw.BenchmarkID != nil && ask.Kind == relabel.Evaluate {
+			word = draw.BenchmarkID.String()
+		}
+	}
+	if word != "" {
+		benchmark, err := s.findBenchmark(ctx, word)
+		if err != nil {
+			return asField(err, "benchmark")
+		}
+		ask.OnBenchmark = &benchmark
+	}
+	return s.checkAllowed(ctx, b.AllowBenchmarks)
+}
+
+// tasksToDraw returns the tasks of the benchmark or of the run's task set, and notes which of
+// them benchmarks reserve.
+func (s *site) tasksToDraw(ctx context.Context, run relabel.Run, ask *relabel.NewIteration) (tasks []relabel.Task, err error) {
+	if ask.OnBenchmark != nil {
+		return s.Store.ListBenchmarkTasks(ctx, ask.OnBenchmark.ID)
+	}
+	if ask.Kind != relabel.Evaluate {
+		ask.Reserved, err = s.Store.ListReserved(ctx, run.TasksetID, slices.Concat(run.AllowBenchmarks, ask.AllowBenchmarks))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.ListTaskNames(ctx, run.TasksetID)
 }
 
 // nextNumber is i of the run's next iteration of this kind.

@@ -23,7 +23,7 @@ func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.R
 	b := in.Body
 	r := relabel.Run{ID: relabel.NewID(), Name: b.Name, Recipe: b.Recipe, Scaffold: b.Scaffold,
 		Instances: b.Instances, Beta: b.Beta, Rho: b.Rho, Labels: b.Labels, Limits: b.Limits.Over(relabel.PaperLimits), Seed: b.Seed,
-		Draw: b.Draw, TasksPerRound: b.TasksPerRound, Generations: b.Generations, Rounds: b.Rounds}
+		Draw: b.Draw, TasksPerRound: b.TasksPerRound, Generations: b.Generations, Rounds: b.Rounds, AllowBenchmarks: b.AllowBenchmarks}
 	if err := errors.Join(checkNewName(b.Name), s.checkNotices(b.Budget, b.Webhook)); err != nil {
 		return nil, err
 	}
@@ -45,6 +45,9 @@ func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.R
 	}
 	if r.TeacherID, err = s.teacherOf(ctx, b.Teacher, r); err != nil {
 		return nil, asField(err, "teacher")
+	}
+	if err := s.checkAllowed(ctx, b.AllowBenchmarks); err != nil {
+		return nil, err
 	}
 	if err := s.checkInstances(ctx, r); err != nil {
 		return nil, err
@@ -117,7 +120,7 @@ func (s *site) prompts(scaffold string, own *api.NewPrompts) (relabel.Prompts, e
 	return p, nil
 }
 
-// checkInstances refuses instances that the taskset lacks or holds out.
+// checkInstances refuses instances that the taskset lacks or holds out, or benchmarks reserve.
 func (s *site) checkInstances(ctx context.Context, r relabel.Run) error {
 	if len(r.Instances) == 0 {
 		return nil
@@ -131,9 +134,14 @@ func (s *site) checkInstances(ctx context.Context, r relabel.Run) error {
 	if err != nil {
 		return err
 	}
-	heldOut := map[string]bool{}
+	reserved, err := s.Store.ListReserved(ctx, r.TasksetID, r.AllowBenchmarks)
+	if err != nil {
+		return err
+	}
+	heldOut, benchmark := map[string]bool{}, map[string]string{}
 	for _, t := range tasks {
 		heldOut[t.InstanceID] = t.HeldOut
+		benchmark[t.InstanceID] = reserved[t.ID]
 	}
 	for i, id := range r.Instances {
 		field := fmt.Sprintf("instances[%d]", i)
@@ -142,6 +150,8 @@ func (s *site) checkInstances(ctx context.Context, r relabel.Run) error {
 			return relabel.Errorf(relabel.CodeInvalid, "%.100q is not in the taskset", id).On(field)
 		case held:
 			return relabel.Errorf(relabel.CodeInvalid, "%.100q is held out", id).On(field)
+		case benchmark[id] != "":
+			return relabel.Errorf(relabel.CodeInvalid, "%.100q is a task of the benchmark %s; allow_benchmarks with %[2]s allows it", id, benchmark[id]).On(field)
 		}
 	}
 	return nil

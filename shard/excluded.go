@@ -22,6 +22,7 @@ const (
 	Evaluation          Reason = "evaluation"           // the student alone, without labels
 	Sampled             Reason = "sample"               // the student alone, without labels
 	HeldOut             Reason = "held_out"             // held-out tasks are never exported
+	InBenchmark         Reason = "benchmark"            // a named benchmark reserves the task; the detail is its name
 	NotSubmitted        Reason = "not_submitted"        // by request: valid submissions only
 	NotResolved         Reason = "not_resolved"         // by request: resolved trajectories only
 	VerdictOutdated     Reason = "verdict_outdated"     // by request: the verdict is missing or its protections are too old
@@ -60,6 +61,8 @@ func excludeTrajectory(r relabel.Recipe, sel relabel.ExportSelection, tr relabel
 	switch t := tr.Trajectory; {
 	case tr.Task.HeldOut:
 		return HeldOut, ""
+	case tr.Benchmark != "":
+		return InBenchmark, tr.Benchmark
 	case t.Kind == relabel.Evaluate || tr.Iteration.Kind == relabel.Evaluate:
 		return Evaluation, ""
 	case !r.OnPolicy() && !(t.Kind.Labelled() && tr.Iteration.Kind.Labelled()):

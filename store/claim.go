@@ -103,6 +103,9 @@ func readClaim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, run, iteration,
 	for _, p := range teacher {
 		c.Teacher = p
 	}
+	if c.Iteration.Limits != nil {
+		c.Run.Limits = *c.Iteration.Limits
+	}
 	return readTrail(ctx, tx, c)
 }
 

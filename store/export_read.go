@@ -56,7 +56,7 @@ func (x *exportContext) loadAs(ctx context.Context, tx pgx.Tx, was relabel.PartT
 		err = unchanged(was, e)
 	}
 	verdictAs(&e.Trajectory, was.Verdict)
-	e.Flagged, e.Group = was.Flagged, was.Group
+	e.Flagged, e.Group, e.Benchmark = was.Flagged, was.Group, was.Benchmark
 	return e, err
 }
 
@@ -146,14 +146,15 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 			CASE WHEN $9 THEN (SELECT count(*) FROM scores sc JOIN runs r ON r.id = it.run_id WHERE sc.trajectory_id = tr.id AND sc.attempt = tr.trail
 				AND sc.policy_id IN (it.student_id, r.teacher_id) AND sc.logprobs IS NOT NULL) ELSE 0 END,
 			tr.state, tr.iteration_id, tr.task_id, tr.submitted,
-			json_build_object('passed', tr.passed, 'protections', tr.protections)
+			json_build_object('passed', tr.passed, 'protections', tr.protections), coalesce(re.name, '')
 		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id
+		LEFT JOIN (`+reservedTasks("(SELECT taskset_id FROM runs WHERE id = $1)", "$10::text[]")+`) re ON re.task_id = tr.task_id
 		WHERE it.run_id = $1 AND it.kind = $8 AND (it.number = $2 OR $3 AND it.number < $2)
 		AND (tr.state IN ('done', 'failed', 'cancelled') OR $7) AND NOT ta.held_out
 		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated, sel.LabelPolicyID,
-		sel.ExcludeFlags, relabel.AnyFlag, sel.Unfinished, kind, recipe == relabel.OPD)
+		sel.ExcludeFlags, relabel.AnyFlag, sel.Unfinished, kind, recipe == relabel.OPD, texts(sel.AllowBenchmarks))
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (tr sizedTrajectory, err error) {
-		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.Scores, &tr.State, &tr.group.iteration, &tr.group.task, &tr.submitted, &tr.Verdict)
+		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.Scores, &tr.State, &tr.group.iteration, &tr.group.task, &tr.submitted, &tr.Verdict, &tr.Benchmark)
 	})
 	if sel.MixedRewards {
 		setGroups(all, sel.VerdictProtections)

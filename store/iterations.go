@@ -8,11 +8,13 @@ import (
 	"relabel"
 )
 
-const iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student_id, it.beta, it.rho, it.generations,
-	it.again_id, it.walk, it.state, it.paused, it.labelling_since, it.created_at, it.ended_at, it.regraded_at FROM iterations it`
+var iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student_id, it.beta, it.rho, it.generations,
+	it.again_id, it.walk, it.benchmark_id, (SELECT ` + limitsOf("be") + ` FROM benchmarks be WHERE be.id = it.benchmark_id) AS limits,
+	it.allow_benchmarks, it.reserved_tasks, it.state, it.paused, it.labelling_since, it.created_at, it.ended_at, it.regraded_at FROM iterations it`
 
 // CreateIteration stores an iteration with its trajectories and one wake-up each, in one
-// transaction. CodeConflict if the number is taken, CodeInvalid without trajectories.
+// transaction. CodeConflict if the number is taken, CodeInvalid without trajectories. An
+// evaluation without a benchmark gets one without a name, of exactly its tasks.
 func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration) error {
 	if len(p.Trajectories) == 0 {
 		return relabel.Errorf(relabel.CodeInvalid, "an iteration needs at least one trajectory").On("tasks")
@@ -23,9 +25,18 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 		if err := keepRun(ctx, tx, itself, it.RunID); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, trajectories, open, again_id, walk)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11)`,
-			it.ID, it.RunID, it.Number, it.Kind, it.StudentID, it.Beta, it.Rho, max(it.Generations, 1), len(p.Trajectories), it.AgainID, it.Walk)
+		if it.Kind == relabel.Evaluate && it.BenchmarkID == nil {
+			drawn, err := drawnBenchmark(ctx, tx, it.RunID, p.Trajectories)
+			if err != nil {
+				return err
+			}
+			it.BenchmarkID = &drawn
+		}
+		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, trajectories, open, again_id,
+				walk, benchmark_id, allow_benchmarks, reserved_tasks)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14)`,
+			it.ID, it.RunID, it.Number, it.Kind, it.StudentID, it.Beta, it.Rho, max(it.Generations, 1), len(p.Trajectories), it.AgainID,
+			it.Walk, it.BenchmarkID, noneAsNull(it.AllowBenchmarks), it.ReservedTasks)
 		if err != nil {
 			return err
 		}
@@ -55,9 +66,10 @@ func (s *Store) FindIteration(ctx context.Context, id relabel.ID) (relabel.Itera
 // FindDraw returns the drawn tasks of an iteration. CodeNotFound if there is none.
 func (s *Store) FindDraw(ctx context.Context, iteration relabel.ID) (relabel.Draw, error) {
 	d := relabel.Draw{IterationID: iteration}
-	err := s.pool.QueryRow(ctx, `SELECT r.taskset_id, it.generations,
+	err := s.pool.QueryRow(ctx, `SELECT coalesce((SELECT be.taskset_id FROM benchmarks be WHERE be.id = it.benchmark_id), r.taskset_id), it.benchmark_id,
+			it.reserved_tasks, it.generations,
 			ARRAY(SELECT ta.instance_id FROM tasks ta WHERE ta.id IN (SELECT tr.task_id FROM trajectories tr WHERE tr.iteration_id = it.id) ORDER BY ta.instance_id COLLATE "C")
-		FROM iterations it JOIN runs r ON r.id = it.run_id WHERE it.id = $1`, iteration).Scan(&d.TasksetID, &d.Generations, &d.Instances)
+		FROM iterations it JOIN runs r ON r.id = it.run_id WHERE it.id = $1`, iteration).Scan(&d.TasksetID, &d.BenchmarkID, &d.ReservedTasks, &d.Generations, &d.Instances)
 	return d, notFound("iteration", iteration, err)
 }
 

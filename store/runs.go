@@ -10,22 +10,20 @@ import (
 	"relabel"
 )
 
-const runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.prompts, ru.taskset_id, ru.instances, coalesce(ru.teacher_id, '00000000-0000-0000-0000-000000000000') AS teacher_id, ru.beta, ru.rho, ru.labels,
-	json_build_object('max_turns', ru.max_turns, 'max_context_tokens', ru.max_context_tokens, 'wall_clock_seconds', ru.wall_clock_seconds,
-		'command_seconds', ru.command_seconds, 'verify_seconds', ru.verify_seconds,
-		'environment_retries', ru.environment_retries) AS limits,
+var runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.prompts, ru.taskset_id, ru.instances, coalesce(ru.teacher_id, '00000000-0000-0000-0000-000000000000') AS teacher_id, ru.beta, ru.rho, ru.labels,
+	` + limitsOf("ru") + ` AS limits,
 	ru.seed, ru.draw, coalesce(ru.tasks_per_round, 0) AS tasks_per_round, coalesce(ru.generations, 0) AS generations,
 	coalesce(ru.rounds, 0) AS rounds, coalesce(ru.preset, '') AS preset, ru.trainer,
-	ru.priority, coalesce(ru.quota, 0) AS quota, ru.paused,
+	ru.allow_benchmarks, ru.priority, coalesce(ru.quota, 0) AS quota, ru.paused,
 	CASE WHEN ru.budget_tokens IS NOT NULL OR ru.budget_micros IS NOT NULL
 		THEN json_build_object('tokens', coalesce(ru.budget_tokens, 0), 'cost', coalesce(ru.budget_micros, 0) / 1e6::float8) END AS budget,
 	ru.webhook, ru.created_at, ru.deleting_at FROM runs ru`
 
 const runInsert = `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskset_id, instances, teacher_id, beta, rho, labels,
 	max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed,
-	budget_tokens, budget_micros, webhook, draw, tasks_per_round, generations, rounds, preset, trainer)
+	budget_tokens, budget_micros, webhook, draw, tasks_per_round, generations, rounds, preset, trainer, allow_benchmarks)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, '00000000-0000-0000-0000-000000000000'::uuid), $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, nullif($19::bigint, 0), nullif($20::bigint, 0), $21,
-	$22, nullif($23::integer, 0), nullif($24::integer, 0), nullif($25::integer, 0), nullif($26, ''), $27)`
+	$22, nullif($23::integer, 0), nullif($24::integer, 0), nullif($25::integer, 0), nullif($26, ''), $27, $28)`
 
 // CreateRun stores a run, which never changes afterwards. CodeConflict if the name is taken.
 func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
@@ -45,7 +43,7 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 	return s.retryTx(ctx, unlessCreated("runs", r.ID), func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, runInsert, r.ID, r.Name, r.Recipe, r.Scaffold, r.Prompts, r.TasksetID, instances, r.TeacherID, r.Beta, r.Rho, labels,
 			r.Limits.MaxTurns, r.Limits.MaxContextTokens, r.Limits.WallClockSeconds, r.Limits.CommandSeconds, r.Limits.VerifySeconds, r.Limits.EnvironmentRetries, r.Seed,
-			budget.Tokens, budget.CostMicros(), r.Webhook, cmp.Or(r.Draw, relabel.DrawAnew), r.TasksPerRound, r.Generations, r.Rounds, r.Preset, r.Trainer)
+			budget.Tokens, budget.CostMicros(), r.Webhook, cmp.Or(r.Draw, relabel.DrawAnew), r.TasksPerRound, r.Generations, r.Rounds, r.Preset, r.Trainer, noneAsNull(r.AllowBenchmarks))
 		return taken(err, "runs_name", "run", r.Name, "choose another name, or go on with that run by starting its next iteration")
 	})
 }
@@ -142,6 +140,8 @@ var deletionSteps = []struct {
 }{
 	{"DELETE FROM trajectories WHERE id IN (SELECT id FROM trajectories WHERE run_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2)", 20},
 	{"DELETE FROM iterations WHERE id IN (SELECT id FROM iterations WHERE run_id = $1 LIMIT $2)", 20},
+	{"DELETE FROM benchmarks WHERE id IN (SELECT be.id FROM benchmarks be WHERE $1::uuid IS NOT NULL AND be.name IS NULL" +
+		" AND NOT EXISTS (SELECT FROM iterations it WHERE it.benchmark_id = be.id) LIMIT $2 FOR UPDATE SKIP LOCKED)", 20},
 	{"DELETE FROM exports WHERE id IN (SELECT id FROM exports WHERE run_id = $1 LIMIT $2)", 1},
 	{"DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE run_id = $1 LIMIT $2)", purgeBatch},
 	{"DELETE FROM events WHERE id IN (SELECT id FROM events WHERE run_id = $1 LIMIT $2)", purgeBatch},

@@ -30,6 +30,15 @@ func rowCounts(t testing.TB, s *store.Store) map[string]int {
 	return counts
 }
 
+// of returns the counts of the tables that were there before.
+func of(before, after map[string]int) map[string]int {
+	counts := map[string]int{}
+	for table := range before {
+		counts[table] = after[table]
+	}
+	return counts
+}
+
 // openDumped migrates the database of an earlier version, which loses no row.
 func openDumped(t testing.TB) *store.Store {
 	t.Helper()
@@ -126,7 +135,7 @@ func TestStoredNamesAreRenamed(t *testing.T) {
 	}
 	before := rowCounts(t, s)
 	must(t, s.Migrate(ctx))
-	if after := rowCounts(t, s); !maps.Equal(after, before) {
+	if after := rowCounts(t, s); !maps.Equal(of(before, after), before) {
 		t.Errorf("rows %v, not %v", after, before)
 	}
 	if r, p, m := counts("received"), counts("pending"), counts("missing"); r != received || p != pending || m != missing {
@@ -168,5 +177,50 @@ func TestStoredNamesAreRenamed(t *testing.T) {
 		if got := value[int](t, s, "SELECT "+column); got != want {
 			t.Errorf("%s: %d, not %d", column, got, want)
 		}
+	}
+}
+
+// An evaluation of an earlier version has a benchmark of what it drew, which a new evaluation of
+// the same tasks shares.
+func TestEarlierEvaluationsBecomeBenchmarks(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := openDumped(t)
+	evaluations := 0
+	runs, _, err := s.ListRuns(ctx, relabel.Page{})
+	must(t, err)
+	for _, run := range runs {
+		its, err := s.ListIterations(ctx, run.ID)
+		must(t, err)
+		for _, it := range its {
+			if it.Kind != relabel.Evaluate {
+				if it.BenchmarkID != nil {
+					t.Errorf("%s %d has a benchmark", it.Kind, it.Number)
+				}
+				continue
+			}
+			evaluations++
+			b, err := s.FindBenchmark(ctx, *it.BenchmarkID)
+			must(t, err)
+			draw, err := s.FindDraw(ctx, it.ID)
+			must(t, err)
+			tasks, err := s.ListBenchmarkTasks(ctx, b.ID)
+			must(t, err)
+			if b.Name != "" || b.Limits != run.Limits || b.Tasks != len(tasks) || len(tasks) != len(draw.Instances) || tasks[0].InstanceID != draw.Instances[0] {
+				t.Errorf("benchmark %+v of the draw %v", b, draw.Instances)
+			}
+			next := relabel.PlannedIteration{Iteration: it}
+			next.Iteration.ID, next.Iteration.Number, next.Iteration.BenchmarkID = relabel.NewID(), 1000, nil
+			for _, task := range tasks {
+				next.Trajectories = append(next.Trajectories, relabel.Trajectory{ID: relabel.NewID(), TaskID: task.ID, Executors: "s"})
+			}
+			must(t, s.CreateIteration(ctx, next))
+			if again, _, err := s.FindIteration(ctx, next.Iteration.ID); err != nil || *again.BenchmarkID != b.ID {
+				t.Errorf("an evaluation of the same tasks has the benchmark %v, not %v: %v", again.BenchmarkID, b.ID, err)
+			}
+		}
+	}
+	if evaluations == 0 {
+		t.Error("the dump has no evaluation")
 	}
 }

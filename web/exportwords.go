@@ -33,6 +33,7 @@ var excludedWords = map[string]string{
 	"trajectory_failed":         "environment, endpoint or verifier failed, not the agent",
 	"trajectory_cancelled":      "it was cancelled before it was done",
 	"not_done":                  "it was not finished when the export was cut",
+	"benchmark":                 "a named benchmark reserves the task, and the export does not allow it",
 	"held_out":                  "held-out tasks are never exported",
 	"evaluation":                "evaluations are never exported",
 	"label_missing":             "the teacher’s action is missing",

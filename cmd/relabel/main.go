@@ -21,6 +21,7 @@ type commands struct {
 	Worker     workerCommand         `cmd:"" help:"Roll out trajectories for a server that runs elsewhere, on the same database; or list workers."`
 	Top        cli.TopCommand        `cmd:"" help:"Show what workers, runs, trajectories and endpoints do right now."`
 	Tasks      cli.TasksCommand      `cmd:"" help:"Import, list and validate tasks."`
+	Benchmark  cli.BenchmarkCommand  `cmd:"" help:"Create and list benchmarks: the fixed lists of tasks of evaluations."`
 	Tokenizer  cli.TokenizerCommand  `cmd:"" help:"Register and list the tokenizers that policies and exports name."`
 	Policy     cli.PolicyCommand     `cmd:"" help:"Register and list the endpoints of teachers and students."`
 	Run        cli.RunCommand        `cmd:"" help:"Create runs, start and watch their iterations."`

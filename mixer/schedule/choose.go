@@ -7,17 +7,28 @@ import (
 	"relabel"
 )
 
-// choose returns the tasks of an iteration, at least one, ordered by instance id, and its place in the
-// permutations of the run; nil if it does not draw along them.
-func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tasks []relabel.Task) ([]relabel.Task, *relabel.Walk, error) {
+// drawn are the tasks of an iteration.
+type drawn struct {
+	tasks    []relabel.Task
+	reserved int           // tasks that the draw excluded since benchmarks reserve them
+	walk     *relabel.Walk // its place in the permutations of the run; nil if it does not draw along them
+}
+
+// choose returns the tasks of an iteration, at least one, ordered by instance id.
+func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tasks []relabel.Task) (chosen drawn, err error) {
 	var pool []relabel.Task
-	var err error
 	switch {
+	case ask.OnBenchmark != nil:
+		return drawn{tasks: sorted(slices.Clone(tasks))}, nil
 	case ask.Again != nil:
-		again, err := drawnAgain(*ask.Again, it.Kind, within(run, it.Kind, tasks))
-		return again, nil, err
+		if pool, err = drawnAgain(*ask.Again, it.Kind, within(run, it.Kind, tasks)); err == nil {
+			err = refuseReserved(pool, ask, "again")
+		}
+		return drawn{tasks: pool}, err
 	case len(ask.Instances) > 0:
-		pool, err = named(ask.Instances, it.Kind, within(run, it.Kind, tasks))
+		if pool, err = named(ask.Instances, it.Kind, within(run, it.Kind, tasks)); err == nil {
+			err = refuseReserved(pool, ask, "instances")
+		}
 	case ask.HeldOut:
 		pool = heldOut(tasks, true)
 	case len(run.Instances) > 0:
@@ -26,25 +37,27 @@ func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tas
 		pool = heldOut(tasks, false)
 	}
 	if err != nil {
-		return nil, nil, err
+		return drawn{}, err
 	}
-	if len(pool) == 0 {
+	if pool, chosen.reserved = withoutReserved(pool, ask); len(pool) == 0 {
 		if ask.HeldOut {
-			return nil, nil, relabel.Errorf(relabel.CodeInvalid, "the task set has no held-out task: import it with some (held_out_count), or name instances").On("held_out")
+			return drawn{}, relabel.Errorf(relabel.CodeInvalid, "the task set has no held-out task: import it with some (held_out_count), or name instances").On("held_out")
 		}
-		return nil, nil, relabel.Errorf(relabel.CodeInvalid, "the task set has no task for training: all are held out").On("instances")
+		return drawn{}, noneOpen(chosen.reserved)
 	}
 	if ask.Tasks > len(pool) {
-		return nil, nil, relabel.Errorf(relabel.CodeInvalid, "is %d; there are %d tasks to draw from", ask.Tasks, len(pool)).On("tasks")
+		return drawn{}, relabel.Errorf(relabel.CodeInvalid, "is %d; there are %d tasks to draw from%s", ask.Tasks, len(pool), besides(chosen.reserved)).On("tasks")
 	}
-	if run.Draw == relabel.DrawPermutation && it.Kind != relabel.Evaluate && len(ask.Instances) == 0 {
-		drawn, walk := WalkTasks(run.Seed, ask.Walked, pool, cmp.Or(ask.Tasks, len(pool)))
-		return drawn, &walk, nil
+	switch {
+	case run.Draw == relabel.DrawPermutation && it.Kind != relabel.Evaluate && len(ask.Instances) == 0:
+		walked, walk := WalkTasks(run.Seed, ask.Walked, pool, cmp.Or(ask.Tasks, len(pool)))
+		chosen.tasks, chosen.walk = walked, &walk
+	case ask.Tasks > 0:
+		chosen.tasks = DrawTasks(run.Seed, it.Kind, it.Number, pool, ask.Tasks)
+	default:
+		chosen.tasks = sorted(pool)
 	}
-	if ask.Tasks > 0 {
-		return DrawTasks(run.Seed, it.Kind, it.Number, pool, ask.Tasks), nil, nil
-	}
-	return sorted(pool), nil, nil
+	return chosen, nil
 }
 
 // drawnAgain returns the tasks of another iteration's draw, all of them or none.

@@ -8,11 +8,15 @@ import (
 )
 
 // Plan turns a request for iteration number of a run into the iteration with its trajectories drawn:
-// βi or ρi, the tasks, and b1…bT of each rollout. tasks are all of the run's taskset. The draws
+// βi or ρi, the tasks, and b1…bT of each rollout. tasks are all of the run's taskset, or of
+// ask.OnBenchmark. The draws
 // depend only on the run's seed and the arguments; the ids are fresh. Errors are CodeInvalid and name
 // the field of the request.
 func Plan(run relabel.Run, number int, ask relabel.NewIteration, tasks []relabel.Task) (relabel.PlannedIteration, error) {
 	run = Defaults(run)
+	if ask.OnBenchmark != nil {
+		run.Limits = ask.OnBenchmark.Limits
+	}
 	if err := ValidateRun(run); err != nil {
 		return relabel.PlannedIteration{}, err
 	}
@@ -20,18 +24,18 @@ func Plan(run relabel.Run, number int, ask relabel.NewIteration, tasks []relabel
 	if err != nil {
 		return relabel.PlannedIteration{}, err
 	}
-	chosen, walk, err := choose(run, it, ask, tasks)
+	chosen, err := choose(run, it, ask, tasks)
 	if err != nil {
 		return relabel.PlannedIteration{}, err
 	}
-	it.Walk = walk
-	if it.Generations > MaxTrajectories/len(chosen) {
+	it.Walk, it.ReservedTasks = chosen.walk, chosen.reserved
+	if it.Generations > MaxTrajectories/len(chosen.tasks) {
 		return relabel.PlannedIteration{}, relabel.Errorf(relabel.CodeInvalid,
 			"%d tasks in %d generations are more than the %d trajectories that an iteration may have",
-			len(chosen), it.Generations, MaxTrajectories).On("generations")
+			len(chosen.tasks), it.Generations, MaxTrajectories).On("generations")
 	}
-	plan := relabel.PlannedIteration{Iteration: it, Trajectories: make([]relabel.Trajectory, 0, len(chosen)*it.Generations)}
-	for _, task := range chosen {
+	plan := relabel.PlannedIteration{Iteration: it, Trajectories: make([]relabel.Trajectory, 0, len(chosen.tasks)*it.Generations)}
+	for _, task := range chosen.tasks {
 		for g := range it.Generations {
 			plan.Trajectories = append(plan.Trajectories, trajectory(run, it, task, g))
 		}
@@ -59,6 +63,12 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 	it := relabel.Iteration{
 		ID: relabel.NewID(), RunID: run.ID, Number: number, Kind: ask.Kind,
 		StudentID: ask.StudentID, Generations: ask.Generations, State: relabel.IterationRunning,
+	}
+	if it.Kind != relabel.Evaluate {
+		it.AllowBenchmarks = union(run.AllowBenchmarks, ask.AllowBenchmarks)
+	}
+	if ask.OnBenchmark != nil {
+		it.BenchmarkID = &ask.OnBenchmark.ID
 	}
 	if ask.Again != nil {
 		it.AgainID, it.Generations = &ask.Again.IterationID, cmp.Or(it.Generations, ask.Again.Generations)
@@ -91,6 +101,14 @@ func checkDraw(run relabel.Run, ask relabel.NewIteration) error {
 		return relabel.Errorf(relabel.CodeInvalid, format, args...).On(field)
 	}
 	switch {
+	case ask.OnBenchmark != nil && ask.Kind != relabel.Evaluate:
+		return bad("benchmark", "only evaluations roll out a benchmark")
+	case ask.OnBenchmark != nil && (ask.HeldOut || ask.Tasks > 0 || len(ask.Instances) > 0):
+		return bad("benchmark", "has a fixed list of tasks: leave held_out, tasks and instances out")
+	case len(ask.AllowBenchmarks) > 0 && ask.Kind == relabel.Evaluate:
+		return bad("allow_benchmarks", "does not apply to an evaluation, which may roll out any task")
+	case ask.OnBenchmark != nil:
+		return nil
 	case ask.Tasks > 0 && len(ask.Instances) > 0:
 		return bad("tasks", "is for a draw; instances are named already")
 	case ask.HeldOut && len(ask.Instances) > 0:
@@ -102,7 +120,7 @@ func checkDraw(run relabel.Run, ask relabel.NewIteration) error {
 	case ask.Again != nil && ask.Again.TasksetID != run.TasksetID:
 		return bad("again", "iteration %s is of another task set than this run", ask.Again.IterationID)
 	case ask.Kind == relabel.Evaluate && !ask.HeldOut && len(ask.Instances) == 0 && ask.Again == nil:
-		return bad("held_out", "an evaluation would roll out training tasks: set held_out, name instances, or repeat another iteration's draw (again)")
+		return bad("held_out", "an evaluation would roll out training tasks: name a benchmark, set held_out, name instances, or repeat another iteration's draw (again)")
 	}
 	return nil
 }

@@ -1,0 +1,24 @@
+package client
+
+import (
+	"context"
+	"net/url"
+
+	"relabel"
+	"relabel/api"
+)
+
+// CreateBenchmark stores a benchmark.
+func (c *Client) CreateBenchmark(ctx context.Context, in api.NewBenchmark) (api.BenchmarkView, error) {
+	return post[api.BenchmarkView](ctx, c, at("benchmarks"), in)
+}
+
+// Benchmarks lists benchmarks, newest first. filter takes unnamed.
+func (c *Client) Benchmarks(ctx context.Context, filter url.Values) ([]relabel.Benchmark, error) {
+	return list[relabel.Benchmark](ctx, c, at("benchmarks"), filter)
+}
+
+// Benchmark returns a benchmark by its id or its name.
+func (c *Client) Benchmark(ctx context.Context, word string) (api.BenchmarkView, error) {
+	return get[api.BenchmarkView](ctx, c, at("benchmarks", word))
+}

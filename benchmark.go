@@ -1,0 +1,69 @@
+package relabel
+
+import (
+	"context"
+	"time"
+)
+
+// Benchmark is a fixed list of tasks with limits, which evaluations roll out. It never changes.
+// One with a name reserves its tasks: they are not drawn for collection and not exported, unless
+// that is allowed. One without a name holds what evaluations drew.
+type Benchmark struct {
+	ID        ID              `json:"id" doc:"Its id."`
+	Name      string          `json:"name,omitempty" doc:"Its name; absent: it is what evaluations drew, and reserves no task."`
+	TasksetID ID              `json:"taskset_id" doc:"The task set of its tasks."`
+	Source    BenchmarkSource `json:"source" doc:"How its tasks were chosen."`
+	Tasks     int             `json:"tasks" doc:"Number of its tasks."`
+	Excluded  []ExcludedTask  `json:"excluded" nullable:"false" doc:"Chosen tasks that it does not have, sorted by instance id, with the reasons."`
+	Limits    RunLimits       `json:"limits" doc:"Limits of each trajectory of its evaluations, instead of the run's."`
+	CreatedAt time.Time       `json:"created_at" doc:"When it was created."`
+}
+
+// BenchmarkSource says how the tasks of a benchmark were chosen.
+type BenchmarkSource struct {
+	Kind BenchmarkSourceKind `json:"kind" doc:"instances: by their instance ids. held_out: the held-out tasks. all: all tasks of the task set. drawn: by a seed. evaluation: what an evaluation drew."`
+	Seed *int64              `json:"seed,omitempty" doc:"Seed of the draw; absent unless drawn."`
+}
+
+// BenchmarkSourceKind is a way to choose the tasks of a benchmark.
+type BenchmarkSourceKind string
+
+// The ways.
+const (
+	FromInstances  BenchmarkSourceKind = "instances"
+	FromHeldOut    BenchmarkSourceKind = "held_out"
+	FromAll        BenchmarkSourceKind = "all"
+	FromSeed       BenchmarkSourceKind = "drawn"
+	FromEvaluation BenchmarkSourceKind = "evaluation"
+)
+
+// ExcludedTask is a task that a benchmark does not have, for example since its image cannot be
+// built.
+type ExcludedTask struct {
+	InstanceID string `json:"instance_id" minLength:"1" maxLength:"1000" doc:"Its instance id."`
+	Reason     string `json:"reason" minLength:"1" maxLength:"1000" doc:"Why it is excluded."`
+}
+
+// BenchmarkFilter narrows a list of benchmarks.
+type BenchmarkFilter struct {
+	Unnamed bool // also those without a name
+}
+
+// BenchmarkStore stores benchmarks.
+type BenchmarkStore interface {
+	// CreateBenchmark stores a named benchmark of these tasks. CodeConflict if the name is taken.
+	CreateBenchmark(ctx context.Context, b Benchmark, tasks []ID) error
+	FindBenchmark(ctx context.Context, id ID) (Benchmark, error)
+	FindBenchmarkByName(ctx context.Context, name string) (Benchmark, error)
+	// ListBenchmarks lists benchmarks, newest first.
+	ListBenchmarks(ctx context.Context, f BenchmarkFilter, p Page) (benchmarks []Benchmark, next string, err error)
+	// ListBenchmarkTasks lists the tasks of a benchmark in the byte order of their instance ids,
+	// as TaskStore.ListTaskNames.
+	ListBenchmarkTasks(ctx context.Context, id ID) ([]Task, error)
+	// ListReserved returns the tasks of a task set that named benchmarks reserve, each with the
+	// first of these names. A task is reserved if a benchmark has one with its instance id, or of
+	// its repository and base commit, in any task set. The benchmarks in allowed reserve nothing.
+	ListReserved(ctx context.Context, taskset ID, allowed []string) (map[ID]string, error)
+	// ListEvaluations lists the evaluations of a benchmark in the order of creation.
+	ListEvaluations(ctx context.Context, benchmark ID) ([]Iteration, error)
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"relabel"
+	"relabel/api"
+	"relabel/api/client"
+)
+
+// BenchmarkCommand is `relabel benchmark`.
+type BenchmarkCommand struct {
+	Create benchmarkCreate `cmd:"" help:"Create a benchmark: a fixed list of tasks with limits, which evaluations roll out and collection does not."`
+	List   benchmarkList   `cmd:"" help:"List benchmarks."`
+	Show   benchmarkShow   `cmd:"" help:"Show a benchmark: its tasks, and what it excludes and why."`
+}
+
+// benchmarkCreate is `relabel benchmark create NAME`.
+type benchmarkCreate struct {
+	ClientFlags
+	api.NewBenchmark
+	File    string            `type:"existingfile" placeholder:"FILE" help:"File with one instance id per line: exactly these instances."`
+	Exclude map[string]string `mapsep:"none" placeholder:"INSTANCE=REASON" help:"Leave this task out, for this reason; may be repeated."`
+}
+
+// Run makes the benchmark.
+func (c *benchmarkCreate) Run(ctx context.Context) error {
+	body := c.NewBenchmark
+	if c.File != "" {
+		ids, err := os.ReadFile(c.File)
+		if err != nil {
+			return err
+		}
+		named := strings.Fields(string(ids))
+		if len(named) == 0 {
+			return relabel.Errorf(relabel.CodeInvalid, "%s names no instance", c.File).On("--file")
+		}
+		body.Instances = slices.Concat(body.Instances, named)
+	}
+	for _, instance := range slices.Sorted(maps.Keys(c.Exclude)) {
+		body.Excluded = append(body.Excluded, relabel.ExcludedTask{InstanceID: instance, Reason: c.Exclude[instance]})
+	}
+	return c.With(ctx, func(cl *Session) error {
+		if _, err := findTaskset(ctx, cl, body.Taskset); err != nil {
+			return err
+		}
+		b, err := cl.CreateBenchmark(ctx, body)
+		if err != nil {
+			return err
+		}
+		say("%s  %s: %d tasks, %d excluded", b.ID, b.Name, b.Tasks, len(b.Excluded))
+		return nil
+	})
+}
+
+// benchmarkList is `relabel benchmark list`.
+type benchmarkList struct {
+	ClientFlags
+	api.BenchmarkQuery
+}
+
+// Run prints the benchmarks.
+func (c *benchmarkList) Run(ctx context.Context) error {
+	heads := []string{"ID", "NAME", "TASKS", "EXCLUDED", "CHOSEN", "MAX TURNS", "MAX CONTEXT", "CREATED"}
+	fetch := func(cl *Session, ctx context.Context) ([]relabel.Benchmark, error) {
+		return cl.Benchmarks(ctx, client.Values(c.BenchmarkQuery))
+	}
+	return list(ctx, c.ClientFlags, fetch, heads, func(b relabel.Benchmark) []any {
+		return []any{b.ID, b.Name, b.Tasks, len(b.Excluded), b.Source.Kind, b.Limits.MaxTurns, b.Limits.MaxContextTokens, b.CreatedAt}
+	})
+}
+
+// benchmarkShow is `relabel benchmark show BENCHMARK`.
+type benchmarkShow struct {
+	ClientFlags
+	Benchmark string `arg:"" help:"Name or id of the benchmark."`
+}
+
+// Run prints the benchmark and its tasks.
+func (c *benchmarkShow) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		b, err := cl.Benchmark(ctx, c.Benchmark)
+		if b, err = named(b, err, "benchmark", c.Benchmark, "benchmark list"); err != nil {
+			return err
+		}
+		say("%s  %s", b.ID, b.Name)
+		say("%d tasks (%s), at most %d turns and %d tokens of context", b.Tasks, b.Source.Kind, b.Limits.MaxTurns, b.Limits.MaxContextTokens)
+		t := newTable("INSTANCE", "EXCLUDED")
+		for _, e := range b.Excluded {
+			t.row(e.InstanceID, e.Reason)
+		}
+		for _, instance := range b.Instances {
+			t.row(instance, "")
+		}
+		return t.print()
+	})
+}

@@ -1,0 +1,177 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"relabel"
+	"relabel/api"
+)
+
+func (s *site) addBenchmarks() {
+	add(s, operation(http.MethodPost, "/v1/benchmarks", "benchmarks", "create-benchmark", "Create a benchmark",
+		"Stores a named, fixed list of tasks with limits, which evaluations of any run roll out. Its tasks are neither drawn for collection nor exported, in any task set, "+
+			"unless that is allowed (allow_benchmarks)."), s.createBenchmark)
+	add(s, operation(http.MethodGet, "/v1/benchmarks", "benchmarks", "list-benchmarks", "List benchmarks", "Benchmarks, newest first."), s.listBenchmarks)
+	add(s, operation(http.MethodGet, "/v1/benchmarks/{id}", "benchmarks", "show-benchmark", "Show a benchmark", "One benchmark with its tasks and the excluded ones."), s.showBenchmark)
+}
+
+func (s *site) createBenchmark(ctx context.Context, in *of[api.NewBenchmark]) (*of[api.BenchmarkView], error) {
+	b := in.Body
+	if err := checkNewName(b.Name); err != nil {
+		return nil, err
+	}
+	set, err := s.findTaskset(ctx, b.Taskset)
+	if err != nil {
+		return nil, asField(err, "taskset")
+	}
+	leave, err := s.bodies.beginDraw(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	all, err := s.Store.ListTaskNames(ctx, set.ID)
+	if err != nil {
+		return nil, err
+	}
+	source, chosen, err := s.benchmarkTasks(b, all)
+	if err != nil {
+		return nil, err
+	}
+	excluded := slices.Clone(b.Excluded)
+	tasks, err := withoutExcluded(chosen, excluded)
+	if err != nil {
+		return nil, err
+	}
+	benchmark := relabel.Benchmark{ID: relabel.NewID(), Name: b.Name, TasksetID: set.ID, Source: source, Excluded: excluded, Limits: b.Limits.Over(relabel.PaperLimits)}
+	if err := s.Store.CreateBenchmark(ctx, benchmark, tasks); err != nil {
+		return nil, err
+	}
+	return s.viewBenchmark(ctx, benchmark.ID)
+}
+
+// benchmarkTasks returns the tasks that a request selects in exactly one way, by instance id.
+func (s *site) benchmarkTasks(b api.NewBenchmark, all []relabel.Task) (source relabel.BenchmarkSource, chosen map[string]relabel.ID, err error) {
+	if err := oneSelection(b); err != nil {
+		return source, nil, err
+	}
+	byName, names := map[string]relabel.ID{}, make([]string, 0, len(all))
+	for _, t := range all {
+		if !b.HeldOut || t.HeldOut {
+			byName[t.InstanceID] = t.ID
+			names = append(names, t.InstanceID)
+		}
+	}
+	switch {
+	case b.HeldOut:
+		source.Kind = relabel.FromHeldOut
+	case b.All:
+		source.Kind = relabel.FromAll
+	case b.Tasks > len(names):
+		return source, nil, relabel.Errorf(relabel.CodeInvalid, "is %d; there are %d tasks to draw from", b.Tasks, len(names)).On("tasks")
+	case b.Tasks > 0:
+		source = relabel.BenchmarkSource{Kind: relabel.FromSeed, Seed: new(int64)}
+		if b.Seed != nil {
+			source.Seed = b.Seed
+		}
+		names = s.DrawHeldOut(*source.Seed, names, b.Tasks)
+	default:
+		source.Kind, names = relabel.FromInstances, b.Instances
+	}
+	chosen = make(map[string]relabel.ID, len(names))
+	for i, name := range names {
+		id, known := byName[name]
+		if !known {
+			return source, nil, relabel.Errorf(relabel.CodeInvalid, "%.100q is not in the taskset", name).On(fmt.Sprintf("instances[%d]", i))
+		}
+		chosen[name] = id
+	}
+	return source, chosen, nil
+}
+
+// oneSelection refuses a request that selects tasks in several ways or in none.
+func oneSelection(b api.NewBenchmark) error {
+	ways := 0
+	for _, is := range []bool{len(b.Instances) > 0, b.HeldOut, b.All, b.Tasks > 0} {
+		if is {
+			ways++
+		}
+	}
+	switch {
+	case ways != 1:
+		return relabel.Errorf(relabel.CodeInvalid, "select the tasks in exactly one way: instances, held_out, all, or a number of tasks to draw").On("instances")
+	case b.Seed != nil && b.Tasks == 0:
+		return relabel.Errorf(relabel.CodeInvalid, "is for a draw: give the number of tasks too").On("seed")
+	}
+	return nil
+}
+
+// withoutExcluded returns the ids of the chosen tasks that are not excluded.
+func withoutExcluded(chosen map[string]relabel.ID, excluded []relabel.ExcludedTask) ([]relabel.ID, error) {
+	for i, e := range excluded {
+		if _, is := chosen[e.InstanceID]; !is {
+			return nil, relabel.Errorf(relabel.CodeInvalid, "%.100q is not among the selected tasks, or is excluded twice", e.InstanceID).On(fmt.Sprintf("excluded[%d].instance_id", i))
+		}
+		delete(chosen, e.InstanceID)
+	}
+	tasks := make([]relabel.ID, 0, len(chosen))
+	for _, id := range chosen {
+		tasks = append(tasks, id)
+	}
+	if len(tasks) == 0 {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "no task is left in the benchmark").On("instances")
+	}
+	return tasks, nil
+}
+
+func (s *site) listBenchmarks(ctx context.Context, in *struct {
+	api.PageQuery
+	api.BenchmarkQuery
+}) (*of[api.Page[relabel.Benchmark]], error) {
+	return pageOf(s.Store.ListBenchmarks(ctx, relabel.BenchmarkFilter{Unnamed: in.Unnamed}, page(in.PageQuery)))
+}
+
+func (s *site) showBenchmark(ctx context.Context, in *IDPath) (*of[api.BenchmarkView], error) {
+	return s.viewBenchmark(ctx, in.ID)
+}
+
+func (s *site) viewBenchmark(ctx context.Context, id relabel.ID) (*of[api.BenchmarkView], error) {
+	b, err := s.Store.FindBenchmark(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := s.Store.ListBenchmarkTasks(ctx, id)
+	view := api.BenchmarkView{Benchmark: b, Instances: make([]string, len(tasks))}
+	for i, t := range tasks {
+		view.Instances[i] = t.InstanceID
+	}
+	return one(view, err)
+}
+
+// findBenchmark finds a benchmark by its id or its name.
+func (s *site) findBenchmark(ctx context.Context, word string) (relabel.Benchmark, error) {
+	if id, err := uuid.Parse(word); err == nil {
+		return s.Store.FindBenchmark(ctx, id)
+	}
+	return s.Store.FindBenchmarkByName(ctx, word)
+}
+
+func (s *site) benchmarkID(ctx context.Context, name string) (relabel.ID, error) {
+	b, err := s.findBenchmark(ctx, name)
+	return b.ID, err
+}
+
+// checkAllowed refuses names in allow_benchmarks that no benchmark has: a mistyped one would allow
+// nothing.
+func (s *site) checkAllowed(ctx context.Context, names []string) error {
+	for i, name := range names {
+		if _, err := s.Store.FindBenchmarkByName(ctx, name); err != nil {
+			return asField(err, fmt.Sprintf("allow_benchmarks[%d]", i))
+		}
+	}
+	return nil
+}

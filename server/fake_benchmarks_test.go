@@ -1,0 +1,72 @@
+package server_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"relabel"
+)
+
+// CreateBenchmark, like the methods below, keeps the promises of relabel.BenchmarkStore.
+func (m *memory) CreateBenchmark(_ context.Context, b relabel.Benchmark, tasks []relabel.ID) error {
+	if _, err := find(m, &m.benchmarks, func(have relabel.Benchmark) bool { return have.Name == b.Name }); err == nil {
+		return relabel.Errorf(relabel.CodeConflict, "a benchmark has this name").On("name")
+	}
+	b.Tasks, b.CreatedAt = len(tasks), time.Now()
+	if b.Excluded == nil {
+		b.Excluded = []relabel.ExcludedTask{}
+	}
+	m.benchmarkTasks[b.ID] = tasks
+	return add(m, &m.benchmarks, b)
+}
+
+func (m *memory) FindBenchmark(_ context.Context, id relabel.ID) (relabel.Benchmark, error) {
+	return find(m, &m.benchmarks, func(b relabel.Benchmark) bool { return b.ID == id })
+}
+
+func (m *memory) FindBenchmarkByName(_ context.Context, name string) (relabel.Benchmark, error) {
+	return find(m, &m.benchmarks, func(b relabel.Benchmark) bool { return b.Name == name })
+}
+
+func (m *memory) ListBenchmarks(_ context.Context, _ relabel.BenchmarkFilter, p relabel.Page) ([]relabel.Benchmark, string, error) {
+	return page(m, m.benchmarks, p, func(b relabel.Benchmark) relabel.ID { return b.ID }, func(relabel.Benchmark) bool { return true })
+}
+
+func (m *memory) ListBenchmarkTasks(_ context.Context, id relabel.ID) (tasks []relabel.Task, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, t := range m.tasks {
+		if slices.Contains(m.benchmarkTasks[id], t.ID) {
+			tasks = append(tasks, t)
+		}
+	}
+	slices.SortFunc(tasks, func(a, b relabel.Task) int { return strings.Compare(a.InstanceID, b.InstanceID) })
+	return tasks, m.broken
+}
+
+func (m *memory) ListReserved(_ context.Context, taskset relabel.ID, allowed []string) (map[relabel.ID]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	reserved := map[relabel.ID]string{}
+	for _, b := range m.benchmarks {
+		for _, t := range m.tasks {
+			if t.TasksetID == taskset && slices.Contains(m.benchmarkTasks[b.ID], t.ID) && !slices.Contains(allowed, b.Name) {
+				reserved[t.ID] = b.Name
+			}
+		}
+	}
+	return reserved, m.broken
+}
+
+func (m *memory) ListEvaluations(_ context.Context, benchmark relabel.ID) (list []relabel.Iteration, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, it := range m.iterations {
+		if it.BenchmarkID != nil && *it.BenchmarkID == benchmark {
+			list = append(list, it)
+		}
+	}
+	return list, m.broken
+}

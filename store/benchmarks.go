@@ -1,0 +1,169 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+// limitsOf builds the limits of a run or a benchmark from its columns.
+func limitsOf(table string) string {
+	return strings.ReplaceAll(`json_build_object('max_turns', T.max_turns, 'max_context_tokens', T.max_context_tokens, 'wall_clock_seconds', T.wall_clock_seconds,
+		'command_seconds', T.command_seconds, 'verify_seconds', T.verify_seconds, 'environment_retries', T.environment_retries)`, "T.", table+".")
+}
+
+var benchmarkSelect = `SELECT be.id, coalesce(be.name, '') AS name, be.taskset_id, be.source, be.tasks,
+	(SELECT coalesce(json_agg(json_build_object('instance_id', ex.instance_id, 'reason', ex.reason) ORDER BY ex.instance_id), '[]')
+		FROM benchmark_excluded ex WHERE ex.benchmark_id = be.id) AS excluded,
+	` + limitsOf("be") + ` AS limits, be.created_at FROM benchmarks be`
+
+const limitColumns = "max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries"
+
+// CreateBenchmark stores a named benchmark of tasks of its task set, without duplicates. It
+// counts the tasks. CodeConflict if the name is taken, CodeInvalid without tasks.
+func (s *Store) CreateBenchmark(ctx context.Context, b relabel.Benchmark, tasks []relabel.ID) error {
+	if len(tasks) == 0 {
+		return relabel.Errorf(relabel.CodeInvalid, "the benchmark has no task").On("instances")
+	}
+	b.ID = ensureID(b.ID)
+	l := b.Limits
+	return s.retryTx(ctx, unlessCreated("benchmarks", b.ID), func(tx pgx.Tx, _ bool) error {
+		_, err := tx.Exec(ctx, "INSERT INTO benchmarks (id, name, taskset_id, source, tasks, tasks_digest, "+limitColumns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`, b.ID, b.Name, b.TasksetID, b.Source, len(tasks), tasksDigest(tasks),
+			l.MaxTurns, l.MaxContextTokens, l.WallClockSeconds, l.CommandSeconds, l.VerifySeconds, l.EnvironmentRetries)
+		if err != nil {
+			return taken(err, "benchmarks_name", "benchmark", b.Name, "choose another name: a benchmark never changes")
+		}
+		for _, e := range b.Excluded {
+			if _, err := tx.Exec(ctx, "INSERT INTO benchmark_excluded (benchmark_id, instance_id, reason) VALUES ($1, $2, $3)",
+				b.ID, e.InstanceID, validUTF8(e.Reason)); err != nil {
+				return err
+			}
+		}
+		return insertBenchmarkTasks(ctx, tx, b.ID, tasks)
+	})
+}
+
+func insertBenchmarkTasks(ctx context.Context, tx pgx.Tx, benchmark relabel.ID, tasks []relabel.ID) error {
+	_, err := tx.Exec(ctx, "INSERT INTO benchmark_tasks (benchmark_id, task_id) SELECT $1, unnest($2::uuid[])", benchmark, tasks)
+	return err
+}
+
+// tasksDigest identifies a set of tasks: the hex SHA-256 of their ids, sorted and joined by
+// commas. Migration 029 computes the same.
+func tasksDigest(tasks []relabel.ID) string {
+	texts := make([]string, len(tasks))
+	for i, id := range tasks {
+		texts[i] = id.String()
+	}
+	slices.Sort(texts)
+	sum := sha256.Sum256([]byte(strings.Join(texts, ",")))
+	return hex.EncodeToString(sum[:])
+}
+
+// drawnBenchmark returns the benchmark without a name that has the tasks of an evaluation and
+// the limits of its run, which it stores if there is none.
+func drawnBenchmark(ctx context.Context, tx pgx.Tx, run relabel.ID, trajectories []relabel.Trajectory) (relabel.ID, error) {
+	tasks := make([]relabel.ID, len(trajectories))
+	for i, t := range trajectories {
+		tasks[i] = t.TaskID
+	}
+	slices.SortFunc(tasks, func(a, b relabel.ID) int { return cmp.Compare(a.String(), b.String()) })
+	tasks = slices.Compact(tasks)
+	digest, id := tasksDigest(tasks), relabel.NewID()
+	for {
+		tag, err := tx.Exec(ctx, "INSERT INTO benchmarks (id, taskset_id, source, tasks, tasks_digest, "+limitColumns+`)
+			SELECT $1, taskset_id, $3, $4, $5, `+limitColumns+` FROM runs WHERE id = $2 ON CONFLICT (tasks_digest, `+limitColumns+`) WHERE name IS NULL DO NOTHING`,
+			id, run, relabel.BenchmarkSource{Kind: relabel.FromEvaluation}, len(tasks), digest)
+		if err != nil {
+			return id, err
+		}
+		if tag.RowsAffected() > 0 {
+			return id, insertBenchmarkTasks(ctx, tx, id, tasks)
+		}
+		found, err := readValue[relabel.ID](ctx, tx, `SELECT be.id FROM benchmarks be JOIN runs ru USING (`+limitColumns+`)
+			WHERE ru.id = $1 AND be.name IS NULL AND be.tasks_digest = $2 FOR KEY SHARE OF be`, run, digest)
+		if !errors.Is(err, pgx.ErrNoRows) { // else it was deleted between the statements, with its last run
+			return found, err
+		}
+		if exists, err := exists(ctx, tx, "runs", run); err != nil || !exists {
+			return id, notFound("run", run, cmp.Or(err, pgx.ErrNoRows))
+		}
+	}
+}
+
+// FindBenchmark returns a benchmark; CodeNotFound if there is none.
+func (s *Store) FindBenchmark(ctx context.Context, id relabel.ID) (relabel.Benchmark, error) {
+	return find[relabel.Benchmark](ctx, s, "benchmark", id, benchmarkSelect+" WHERE be.id = $1", id)
+}
+
+// FindBenchmarkByName returns the benchmark of this name; CodeNotFound if there is none.
+func (s *Store) FindBenchmarkByName(ctx context.Context, name string) (relabel.Benchmark, error) {
+	return find[relabel.Benchmark](ctx, s, "benchmark", name, benchmarkSelect+" WHERE be.name = $1", validUTF8(name))
+}
+
+// ListBenchmarks lists benchmarks, newest first: those with a name, or all. CodeInvalid for an
+// invalid page.
+func (s *Store) ListBenchmarks(ctx context.Context, f relabel.BenchmarkFilter, p relabel.Page) ([]relabel.Benchmark, string, error) {
+	l := list[relabel.Benchmark]{query: benchmarkSelect, key: "be",
+		keyOf: func(b relabel.Benchmark) cursor { return cursor{b.CreatedAt, b.ID} }}
+	if !f.Unnamed {
+		l.where("be.name IS NOT NULL")
+	}
+	return l.page(ctx, s, p)
+}
+
+// ListBenchmarkTasks lists the tasks of a benchmark with only their ids, task sets, instance ids
+// and held-out marks, in the byte order of instance ids; none if there is no such benchmark.
+func (s *Store) ListBenchmarkTasks(ctx context.Context, id relabel.ID) ([]relabel.Task, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT ta.id, ta.taskset_id, ta.instance_id, ta.held_out FROM benchmark_tasks bt JOIN tasks ta ON ta.id = bt.task_id
+		WHERE bt.benchmark_id = $1 ORDER BY ta.instance_id, ta.id`, id)
+	var all []relabel.Task
+	var task relabel.Task
+	_, err := pgx.ForEachRow(rows, []any{&task.ID, &task.TasksetID, &task.InstanceID, &task.HeldOut}, func() error {
+		all = append(all, task)
+		return nil
+	})
+	return all, classify(err)
+}
+
+// noneAsNull returns names for a column that is null without any.
+func noneAsNull(names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	return names
+}
+
+// reservedTasks are the tasks of a task set that named benchmarks reserve, but those in a list of
+// allowed ones: by their instance ids, or by repository (in any case) and base commit. The
+// placeholders are the numbers of the parameters.
+func reservedTasks(taskset, allowed string) string {
+	return `SELECT task_id, min(name COLLATE "C") AS name FROM (
+		SELECT ta.id AS task_id, be.name FROM benchmarks be JOIN benchmark_tasks bt ON bt.benchmark_id = be.id JOIN tasks has ON has.id = bt.task_id
+			JOIN tasks ta ON ta.instance_id = has.instance_id WHERE ta.taskset_id = ` + taskset + ` AND be.name IS NOT NULL AND be.name <> ALL (` + allowed + `)
+		UNION ALL
+		SELECT ta.id, be.name FROM benchmarks be JOIN benchmark_tasks bt ON bt.benchmark_id = be.id JOIN tasks has ON has.id = bt.task_id
+			JOIN tasks ta ON ta.base_commit = has.base_commit AND lower(ta.repo) = lower(has.repo)
+			WHERE has.base_commit <> '' AND has.repo <> '' AND ta.taskset_id = ` + taskset + ` AND be.name IS NOT NULL AND be.name <> ALL (` + allowed + `)) r GROUP BY task_id`
+}
+
+// ListReserved returns the tasks of a task set that named benchmarks reserve, each with the
+// first name; see relabel.BenchmarkStore.
+func (s *Store) ListReserved(ctx context.Context, taskset relabel.ID, allowed []string) (map[relabel.ID]string, error) {
+	reserved, err := readMap[relabel.ID, string](ctx, s.pool, reservedTasks("$1", "$2::text[]"), taskset, texts(allowed))
+	return reserved, classify(err)
+}
+
+// ListEvaluations lists the evaluations of a benchmark in the order of creation.
+func (s *Store) ListEvaluations(ctx context.Context, benchmark relabel.ID) ([]relabel.Iteration, error) {
+	return listAll[relabel.Iteration](ctx, s, iterationSelect+" WHERE it.benchmark_id = $1 ORDER BY it.created_at, it.id", benchmark)
+}

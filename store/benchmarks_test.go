@@ -1,0 +1,174 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"relabel"
+	"relabel/store"
+	"relabel/store/storetest"
+)
+
+// benchmarkOf stores a named benchmark of tasks.
+func benchmarkOf(t *testing.T, s *store.Store, name string, tasks ...relabel.Task) relabel.Benchmark {
+	t.Helper()
+	ctx := context.Background()
+	b := relabel.Benchmark{ID: relabel.NewID(), Name: name, TasksetID: tasks[0].TasksetID, Source: relabel.BenchmarkSource{Kind: relabel.FromSeed, Seed: new(int64(4))},
+		Excluded: []relabel.ExcludedTask{{InstanceID: "b", Reason: "no image"}, {InstanceID: "a", Reason: "no tests"}}, Limits: relabel.PaperLimits}
+	b.Limits.MaxTurns = 7
+	var ids []relabel.ID
+	for _, task := range tasks {
+		ids = append(ids, task.ID)
+	}
+	must(t, s.CreateBenchmark(ctx, b, ids))
+	found, err := s.FindBenchmarkByName(ctx, name)
+	must(t, err)
+	return found
+}
+
+// evaluationOf plans an evaluation of tasks.
+func evaluationOf(d storetest.Seeded, number int, tasks ...relabel.Task) relabel.PlannedIteration {
+	p := relabel.PlannedIteration{Iteration: relabel.Iteration{ID: relabel.NewID(), RunID: d.Run.ID, Number: number, Kind: relabel.Evaluate, StudentID: d.Student.ID}}
+	for _, task := range tasks {
+		p.Trajectories = append(p.Trajectories, relabel.Trajectory{ID: relabel.NewID(), TaskID: task.ID, Executors: "ssss"})
+	}
+	return p
+}
+
+func TestABenchmarkIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.Seed(t, s, 3)
+	b := benchmarkOf(t, s, "verified", d.Tasks[2], d.Tasks[0])
+	if b.Tasks != 2 || *b.Source.Seed != 4 || b.Limits.MaxTurns != 7 || len(b.Excluded) != 2 || b.Excluded[0] != (relabel.ExcludedTask{InstanceID: "a", Reason: "no tests"}) {
+		t.Errorf("%+v", b)
+	}
+	tasks, err := s.ListBenchmarkTasks(ctx, b.ID)
+	must(t, err)
+	if len(tasks) != 2 || tasks[0].ID != d.Tasks[0].ID || tasks[1].InstanceID != d.Tasks[2].InstanceID || tasks[0].TasksetID != d.Taskset.ID {
+		t.Errorf("%+v", tasks)
+	}
+	b.ID = relabel.NewID()
+	wantCode(t, s.CreateBenchmark(ctx, b, []relabel.ID{d.Tasks[1].ID}), relabel.CodeConflict)
+	must(t, s.CreateIteration(ctx, evaluationOf(d, 1, d.Tasks...)))
+	for unnamed, want := range map[bool]int{false: 1, true: 2} {
+		list, _, err := s.ListBenchmarks(ctx, relabel.BenchmarkFilter{Unnamed: unnamed}, relabel.Page{})
+		must(t, err)
+		if len(list) != want {
+			t.Errorf("%d benchmarks with unnamed %v", len(list), unnamed)
+		}
+	}
+}
+
+func TestEvaluationsOfTheSameTasksShareABenchmark(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.Seed(t, s, 3)
+	named := benchmarkOf(t, s, "verified", d.Tasks[0], d.Tasks[1])
+	plans := []relabel.PlannedIteration{evaluationOf(d, 1, d.Tasks[0], d.Tasks[1]), evaluationOf(d, 2, d.Tasks[1], d.Tasks[0]), evaluationOf(d, 3, d.Tasks[1]),
+		evaluationOf(d, 4, d.Tasks[0], d.Tasks[1])}
+	plans[3].Iteration.BenchmarkID = &named.ID
+	var of []relabel.ID
+	for _, p := range plans {
+		must(t, s.CreateIteration(ctx, p))
+		it, _, err := s.FindIteration(ctx, p.Iteration.ID)
+		must(t, err)
+		of = append(of, *it.BenchmarkID)
+	}
+	if of[0] != of[1] || of[0] == of[2] || of[3] != named.ID || of[0] == named.ID {
+		t.Errorf("benchmarks %v", of)
+	}
+	b, err := s.FindBenchmark(ctx, of[0])
+	must(t, err)
+	if b.Name != "" || b.Tasks != 2 || b.Limits != d.Run.Limits || b.TasksetID != d.Taskset.ID || b.Source.Kind != relabel.FromEvaluation {
+		t.Errorf("%+v", b)
+	}
+	draw, err := s.FindDraw(ctx, plans[1].Iteration.ID)
+	must(t, err)
+	if *draw.BenchmarkID != b.ID || len(draw.Instances) != 2 {
+		t.Errorf("%+v", draw)
+	}
+	list, err := s.ListEvaluations(ctx, b.ID)
+	must(t, err)
+	if len(list) != 2 || list[0].Number != 1 {
+		t.Errorf("%d evaluations of it", len(list))
+	}
+}
+
+func TestARolloutOfAnEvaluationHasTheLimitsOfItsBenchmark(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.Seed(t, s, 2)
+	b := benchmarkOf(t, s, "verified", d.Tasks[0])
+	p := evaluationOf(d, 1, d.Tasks[0])
+	p.Iteration.BenchmarkID = &b.ID
+	must(t, s.CreateIteration(ctx, p))
+	for trajectory, want := range map[relabel.ID]int{p.Trajectories[0].ID: 7, d.Trajectories[0].ID: d.Run.Limits.MaxTurns} {
+		if got := storetest.Claim(t, s, trajectory, "w").Run.Limits.MaxTurns; got != want {
+			t.Errorf("at most %d turns, not %d", got, want)
+		}
+	}
+}
+
+// The other task set has the same instance under another repository, the same commit under
+// another instance id, and a task without a commit.
+func TestNamedBenchmarksReserveTasksOfAllTaskSets(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	set := relabel.Taskset{ID: relabel.NewID(), Name: "verified", Digest: "00"}
+	var held []relabel.Task
+	for i, commit := range []string{"aaa", "bbb", ""} {
+		held = append(held, relabel.Task{ID: relabel.NewID(), TasksetID: set.ID, InstanceID: fmt.Sprintf("verified-%d", i), Repo: "Owner/Repo", BaseCommit: commit, FailToPass: []string{}, PassToPass: []string{}})
+	}
+	must(t, s.CreateTaskset(ctx, set, held))
+	other := relabel.Taskset{ID: relabel.NewID(), Name: "other", Digest: "01"}
+	var open []relabel.Task
+	for _, of := range [][3]string{{"verified-0", "else/where", "zzz"}, {"train-1", "owner/repo", "bbb"}, {"train-2", "Owner/Repo", ""}, {"train-3", "else/where", "bbb"}} {
+		open = append(open, relabel.Task{ID: relabel.NewID(), TasksetID: other.ID, InstanceID: of[0], Repo: of[1], BaseCommit: of[2], FailToPass: []string{}, PassToPass: []string{}})
+	}
+	must(t, s.CreateTaskset(ctx, other, open))
+	benchmarkOf(t, s, "verified", held...)
+	reserved, err := s.ListReserved(ctx, other.ID, nil)
+	must(t, err)
+	if want := map[relabel.ID]string{open[0].ID: "verified", open[1].ID: "verified"}; !maps.Equal(reserved, want) {
+		t.Errorf("reserved %v, not %v", reserved, want)
+	}
+	if reserved, err = s.ListReserved(ctx, other.ID, []string{"verified"}); err != nil || len(reserved) != 0 {
+		t.Errorf("allowed, but reserved %v, %v", reserved, err)
+	}
+}
+
+func TestAnExportKnowsWhichTasksBenchmarksReserve(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.Seed(t, s, 3)
+	for _, tr := range d.Trajectories {
+		storetest.Finish(t, s, storetest.Claim(t, s, tr.ID, "w"), 1, true)
+	}
+	must(t, s.CreateIteration(ctx, evaluationOf(d, 1, d.Tasks[2]))) // reserves nothing
+	benchmarkOf(t, s, "verified", d.Tasks[1])
+	for allow, want := range map[string][]string{"": {"", "verified", ""}, "verified": {"", "", ""}} {
+		sel := relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1}
+		if allow != "" {
+			sel.AllowBenchmarks = []string{allow}
+		}
+		var got []string
+		for e, err := range s.Exported(ctx, sel) {
+			must(t, err)
+			got = append(got, e.Benchmark)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("reserved by %q, not %q", got, want)
+		}
+	}
+	e := relabel.Export{ID: relabel.NewID(), FolderID: "f", Form: relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages}}, Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1, AllowBenchmarks: []string{"verified"}}}
+	must(t, s.CreateExport(ctx, e))
+	stored, err := s.FindExport(ctx, e.ID)
+	must(t, err)
+	if !slices.Equal(stored.Selection.AllowBenchmarks, e.Selection.AllowBenchmarks) {
+		t.Errorf("%+v", stored.Selection)
+	}
+}
