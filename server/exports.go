@@ -42,7 +42,7 @@ func (s *site) startExport(ctx context.Context, in *of[api.NewExport]) (*of[rela
 	if e.Form, err = s.exportForm(ctx, b.ExportForm, last.StudentID); err != nil {
 		return nil, err
 	}
-	if e, err = s.Exports.Prepare(ctx, e); err != nil {
+	if e, err = s.Exports.Prepare(ctx, run.Recipe, e); err != nil {
 		return nil, err
 	}
 	if err := s.Store.CreateExport(ctx, e); err != nil {

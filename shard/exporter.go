@@ -155,27 +155,24 @@ func (x *Exporter) clear(ctx context.Context, e relabel.Export) error {
 	return at.remove(ctx)
 }
 
-// Prepare fills in where a new export is written. It opens the tokenizer, tests its template,
-// and returns CodeInvalid, naming the field, if the form or the destination is invalid.
-func (x *Exporter) Prepare(ctx context.Context, e relabel.Export) (relabel.Export, error) {
+// Prepare fills in where a new export of a run with this recipe is written. It opens the
+// tokenizer, tests its template, and returns CodeInvalid, naming the field, if the form or the
+// destination is invalid.
+func (x *Exporter) Prepare(ctx context.Context, recipe relabel.Recipe, e relabel.Export) (_ relabel.Export, err error) {
 	if !e.Form.Tokens() {
 		if field := tokenField(e.Form); field != "" {
 			return e, relabel.Errorf(relabel.CodeInvalid, "applies to token views only, and none is selected: add linear, packed or tree").On(field)
 		}
 	}
-	run, err := x.Store.FindRun(ctx, e.Selection.RunID)
-	if err != nil {
-		return e, err
-	}
 	e.Form = e.Form.WithDefaults()
 	e.Form.Views = inOrder(e.Form.Views)
-	if run.Recipe == relabel.OPD {
+	if recipe == relabel.OPD {
 		e.Form.WeightSpan = cmp.Or(e.Form.WeightSpan, relabel.SpanToken)
 	}
 	if err := checkForm(e.Form); err != nil {
 		return e, err
 	}
-	if err := checkRecipe(e.Form, run.Recipe); err != nil {
+	if err := checkRecipe(e.Form, recipe); err != nil {
 		return e, err
 	}
 	if e.Form.Tokens() {

@@ -104,7 +104,7 @@ func TestTheSmallStudentLearnsFromTreesAndIsServed(t *testing.T) {
 	s.run.Prompts = relabel.Prompts{First: "{problem_statement}"}
 	s.export.Form = relabel.ExportForm{Views: []relabel.View{relabel.ViewTree}, Tokenizer: tokenizer, Capacity: 512, PadTree: true, Normalisation: relabel.PerTransition}
 	x := newTestExporter(t, s)
-	if s.export, err = x.Prepare(context.Background(), s.export); err != nil {
+	if s.export, err = x.Prepare(context.Background(), s.run.Recipe, s.export); err != nil {
 		t.Fatal(err)
 	}
 	l := checkLearn(t, export(t, s, x))

@@ -117,7 +117,7 @@ func ownExport(t *testing.T, recipe relabel.Recipe, form relabel.ExportForm, sel
 	s.export.Form = form
 	x := newTestExporter(t, s)
 	var err error
-	if s.export, err = x.Prepare(t.Context(), s.export); err != nil {
+	if s.export, err = x.Prepare(t.Context(), s.run.Recipe, s.export); err != nil {
 		t.Fatal(err)
 	}
 	e := export(t, s, x)
@@ -245,7 +245,7 @@ func TestFormsThatCannotExpressSignedWeightsAreRefused(t *testing.T) {
 		s := newFixedStore()
 		s.run.Recipe = c.recipe
 		s.export.Form = c.form
-		_, err := newTestExporter(t, s).Prepare(t.Context(), s.export)
+		_, err := newTestExporter(t, s).Prepare(t.Context(), s.run.Recipe, s.export)
 		var refused *relabel.Error
 		if !errors.As(err, &refused) || refused.Code != relabel.CodeInvalid || refused.Field != field {
 			t.Errorf("%s: %v", field, err)

@@ -247,7 +247,7 @@ func exportMix(t testing.TB, m *rolledMix, form relabel.ExportForm) relabel.Expo
 	x.partBytes = 60_000
 	form.Views, form.Normalisation, form.Capacity, form.Divide = relabel.Views, relabel.PerToken, cmp.Or(form.Capacity, 262144), 2
 	sel := relabel.ExportSelection{RunID: m.seeded.Run.ID, Aggregated: true, Submitted: true}
-	e, err := x.Prepare(context.Background(), relabel.Export{ID: relabel.NewID(), Form: form, Selection: sel})
+	e, err := x.Prepare(context.Background(), relabel.DAgger, relabel.Export{ID: relabel.NewID(), Form: form, Selection: sel})
 	if err == nil {
 		err = m.store.CreateExport(ctx, e)
 	}

@@ -74,12 +74,12 @@ func TestAStudentWithRecurrentLayersGetsNoTrees(t *testing.T) {
 		s := newFixedStore(someTrajectory(1, 0, 3))
 		x := newTestExporter(t, s)
 		form := relabel.ExportForm{Views: []relabel.View{relabel.ViewLinear, relabel.ViewTree}, Tokenizer: folder}
-		e, err := x.Prepare(t.Context(), relabel.Export{ID: relabel.NewID(), Form: form})
+		e, err := x.Prepare(t.Context(), relabel.DAgger, relabel.Export{ID: relabel.NewID(), Form: form})
 		if e.ModelCheck != want || (err != nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), "linear or packed") || !strings.HasPrefix(err.Error(), "views")) {
 			t.Errorf("%s: %q, %v", config, e.ModelCheck, err)
 		}
 		form.Views = []relabel.View{relabel.ViewLinear}
-		if e, err := x.Prepare(t.Context(), relabel.Export{ID: relabel.NewID(), Form: form}); err != nil || e.ModelCheck != "" {
+		if e, err := x.Prepare(t.Context(), relabel.DAgger, relabel.Export{ID: relabel.NewID(), Form: form}); err != nil || e.ModelCheck != "" {
 			t.Errorf("linear of %s: %q, %v", config, e.ModelCheck, err)
 		}
 	}

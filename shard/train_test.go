@@ -99,7 +99,7 @@ func exportTokens(t testing.TB, form relabel.ExportForm) relabel.Export {
 	s.export.Form = form
 	x := newTestExporter(t, s)
 	var err error
-	if s.export, err = x.Prepare(context.Background(), s.export); err != nil {
+	if s.export, err = x.Prepare(context.Background(), s.run.Recipe, s.export); err != nil {
 		t.Fatal(err)
 	}
 	return export(t, s, x)

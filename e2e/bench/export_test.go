@@ -99,7 +99,7 @@ func export(b *testing.B, s *store.Store, r round, root string, builder *process
 	must(b, err)
 	run := one[relabel.ID](b, s, "SELECT run_id FROM iterations WHERE id = $1", r.id)
 	x := shard.NewExporter(shard.Config{Store: s, Tokenizers: shardtest.Tokenizers(b), Root: root, FolderID: folder})
-	e, err := x.Prepare(context.Background(), relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: run, Submitted: true},
+	e, err := x.Prepare(context.Background(), relabel.DAgger, relabel.Export{ID: relabel.NewID(), Selection: relabel.ExportSelection{RunID: run, Submitted: true},
 		Form: relabel.ExportForm{Views: relabel.Views, Tokenizer: tokenizer(b)}})
 	must(b, err)
 	must(b, s.CreateExport(ctx, e))
