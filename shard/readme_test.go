@@ -21,7 +21,10 @@ func TestTheReadmeOfAPresetHasTheTrainersConfiguration(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m := relabel.Manifest{Views: []relabel.View{relabel.ViewMessages}}
+		m := relabel.Manifest{Recipe: run.Recipe, Views: []relabel.View{relabel.ViewMessages}}
+		if run.Recipe == relabel.GRPO {
+			m.Advantage = &relabel.ManifestAdvantage{DDoF: 1, Epsilon: 1e-6}
+		}
 		m.Selection.Aggregated, m.Trajectories.Count = aggregated, 7
 		var text strings.Builder
 		if err := writeReadme(&text, run, relabel.Export{}, summary{}, m); err != nil {
