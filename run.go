@@ -46,6 +46,7 @@ type Run struct {
 	Rho       *RhoSchedule  `json:"rho,omitempty" doc:"Schedule of ρi."`
 	Labels    LabelMode     `json:"labels" doc:"When the teacher is asked for the labels of the student's turns: inline (during the rollout), deferred (after the iteration's last rollout), or batch (then, through the teacher's batch endpoint)."`
 	Limits    RunLimits     `json:"limits" doc:"Limits of each trajectory."`
+	Verify    VerifyPolicy  `json:"verify" doc:"Which trajectories are verified: all, none, or sample:N (N of each iteration, drawn with the seed). An evaluation verifies all."`
 	Seed      int64         `json:"seed" doc:"Seed of every draw."`
 	Draw      DrawMode      `json:"draw" doc:"How iterations draw their tasks: anew (from all tasks) or permutation (without replacement over the run's iterations)."`
 	// The defaults of iterations, and how many are planned.
@@ -157,6 +158,7 @@ type Iteration struct {
 	Beta        *float64      `json:"beta,omitempty" doc:"βi, the probability that the teacher executes a turn, of a dagger or sft round."`
 	Rho         *RhoSchedule  `json:"rho,omitempty" doc:"ρi, the distribution of κ, of an aggrevate round."`
 	Generations int           `json:"generations" doc:"Rollouts per task."`
+	Verify      VerifyPolicy  `json:"verify" doc:"Which of its trajectories are verified: all, none or sample:N."`
 	AgainID     *ID           `json:"again_id,omitempty" doc:"The iteration whose draw it repeats; absent: a new draw."`
 	Walk        *Walk         `json:"walk,omitempty" doc:"Its place in the permutations of the run's tasks; absent: its tasks were drawn anew or named."`
 
@@ -191,6 +193,7 @@ type Progress struct {
 	// PassedUnsubmitted counts trajectories whose patch passes but was never submitted.
 	PassedUnsubmitted int `json:"passed_unsubmitted" doc:"Trajectories whose patch passes but was never submitted: not resolved."`
 	Verified          int `json:"verified" doc:"Trajectories with a verdict, without infrastructure errors."`
+	Unverified        int `json:"unverified" doc:"Done trajectories that were not verified: they have no verdict."`
 }
 
 // Budget bounds the usage of a run's calls. Reaching one of the bounds pauses the run. Calls
@@ -276,6 +279,7 @@ type GridCell struct {
 	Failed            int
 	TimeLimit         int
 	Error             int // infrastructure errors: failed, or the verifier broke
+	Unverified        int // done without a verdict, because it was not to be verified
 	Running           int // claimed and not ended
 	Queued            int
 	Cancelled         int
@@ -284,7 +288,7 @@ type GridCell struct {
 
 // Generations is the number of trajectories in the cell.
 func (c GridCell) Generations() int {
-	return c.Resolved + c.PassedUnsubmitted + c.Failed + c.TimeLimit + c.Error + c.Running + c.Queued + c.Cancelled
+	return c.Resolved + c.PassedUnsubmitted + c.Failed + c.TimeLimit + c.Error + c.Unverified + c.Running + c.Queued + c.Cancelled
 }
 
 // RunStore stores runs.

@@ -91,6 +91,7 @@ type Trajectory struct {
 	Attempt     int             `json:"attempt" doc:"The current attempt; 0 before the first."`
 	Executors   Executors       `json:"executors" doc:"b1…bT as drawn, one letter per turn up to Tmax: T teacher, s student."`
 	Kappa       *int            `json:"kappa,omitempty" doc:"κ, the length of the student's prefix in turns, of an aggrevate round."`
+	SkipVerify  bool            `json:"skip_verify,omitempty" doc:"It is not verified when it ends; relabel run verify can do so later."`
 	Turns       int             `json:"turns" doc:"Committed turns."`
 	// Trail is the attempt that holds the turns: the current one, or an earlier one while the
 	// trajectory is queued or that attempt is replayed.
@@ -102,7 +103,7 @@ type Trajectory struct {
 	Passed         *bool         `json:"passed,omitempty" doc:"Whether the patch passes the tests, submitted or not; absent without a verdict."`
 	Resolved       *bool         `json:"resolved,omitempty" doc:"Submitted and passed; absent without a verdict."`
 	Protections    *int          `json:"protections,omitempty" doc:"Version of the verifier's protections at the verdict; 0: before versions were recorded; absent without a verdict."`
-	Verdict        VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict) or none (not yet, or cancelled)."`
+	Verdict        VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict), unverified (done, but its iteration verifies only others) or none (not yet, or cancelled)."`
 	VerdictReason  VerdictReason `json:"verdict_reason,omitempty" doc:"Why it passed or not: passed, tests (one did not pass), tests_timed_out, tests_did_not_finish, tests_tampered, empty_patch, patch_does_not_apply or patch_unsafe; absent without a verdict."`
 	FailureMode    FailureMode   `json:"failure_mode,omitempty" doc:"Primary failure mode if it is not resolved: loop, overflow, budget, no_edit or other without a valid submission; syntax_or_runtime, wrong_file or wrong_solution with one. Absent until it is computed, some seconds after the end, and without a verdict."`
 	ToolUseError   *bool         `json:"tool_use_error,omitempty" doc:"Whether a call was malformed, named an unknown tool or was refused by the tool; absent until it is computed."`
@@ -138,6 +139,8 @@ const (
 	VerdictFailed VerdictKind = "failed"
 	VerdictError  VerdictKind = "error" // the infrastructure failed, not the agent; the trajectory gets no verdict
 	VerdictNone   VerdictKind = "none"  // not yet, or cancelled
+	// VerdictUnverified: done, and not to be verified (SkipVerify).
+	VerdictUnverified VerdictKind = "unverified"
 )
 
 // Executors is b1…bT as text, one byte per turn: 'T' if the teacher executes it (bt=1), 's' if

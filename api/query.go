@@ -26,7 +26,7 @@ type TrajectoryQuery struct {
 	State        relabel.TrajectoryState `query:"state" enum:"queued,running,labelling,verifying,done,failed,cancelled" default:"" doc:"Only in this state."`
 	EndReason    relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken" default:"" doc:"Only rollouts that ended for this reason."`
 	Failure      relabel.FailureReason   `query:"failure" enum:"environment,image_missing,endpoint,verifier,secret,internal" default:"" doc:"Only failed for this reason."`
-	Verdict      relabel.VerdictKind     `query:"verdict" enum:"passed,failed,error,none" default:"" doc:"Only with this verdict; error: an infrastructure error, none: not yet, or cancelled."`
+	Verdict      relabel.VerdictKind     `query:"verdict" enum:"passed,failed,error,unverified,none" default:"" doc:"Only with this verdict; error: an infrastructure error, unverified: done but not verified, none: not yet, or cancelled."`
 	Reason       relabel.VerdictReason   `query:"verdict_reason" enum:"passed,tests,tests_timed_out,tests_did_not_finish,tests_tampered,empty_patch,patch_does_not_apply,patch_unsafe" default:"" doc:"Only with a verdict for this reason."`
 	FailureMode  relabel.FailureMode     `query:"failure_mode" enum:"loop,overflow,budget,no_edit,other,syntax_or_runtime,wrong_file,wrong_solution" default:"" doc:"Only unresolved ones with this primary failure mode."`
 	ToolUseError string                  `query:"tool_use_error" enum:"true,false" default:"" doc:"true: only with a call that was malformed, named an unknown tool or was refused by the tool; false: only computed ones without."`

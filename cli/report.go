@@ -33,7 +33,7 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 			ended, all := counts(p)
 			cells := []any{run.Name, fmt.Sprintf("%s %d", it.Kind, it.Number), mixture(it.Iteration),
 				fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Failed], p.Turns, share(p.TeacherTurns, p.Turns), p.LabelsReceived, p.LabelsMissed,
-				p.Submitted, fmt.Sprintf("%d of %d", p.Resolved, p.Verified), p.PassedUnsubmitted, standing(run, it.Iteration)}
+				p.Submitted, resolvedOf(p), p.PassedUnsubmitted, standing(run, it.Iteration)}
 			if ids {
 				cells = append(cells, it.ID)
 			}
@@ -50,6 +50,16 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 		}
 	}
 	return nil
+}
+
+// resolvedOf is the number of resolved trajectories among those with a verdict, and how many were
+// not verified.
+func resolvedOf(p relabel.Progress) string {
+	text := fmt.Sprintf("%d of %d", p.Resolved, p.Verified)
+	if p.Unverified > 0 {
+		text += fmt.Sprintf(" (%d not verified)", p.Unverified)
+	}
+	return text
 }
 
 // printPassAtK prints pass@k of an iteration that has it, and how many tasks have too few verdicts.

@@ -65,10 +65,14 @@ func (r *rollout) awaitLabels(life context.Context) error {
 	return err
 }
 
-// verify tests the patch in a fresh container, whether or not it was submitted.
+// verify tests the patch in a fresh container, whether or not it was submitted, unless the
+// trajectory is not to be verified.
 func (r *rollout) verify(life context.Context, patch []byte) error {
 	if r.mustRelease() {
 		return ErrReleased
+	}
+	if r.claim.Trajectory.SkipVerify {
+		return r.finishUnverified(life)
 	}
 	release, err := r.acquire(life, r.verifying)
 	if err != nil {
@@ -92,6 +96,19 @@ func (r *rollout) verify(life context.Context, patch []byte) error {
 	err = r.write(life, func(ctx context.Context) error { return r.store.Finish(ctx, r.claim.Fence, verdict) })
 	if err == nil {
 		r.log.Info().Str("state", string(relabel.Done)).Bool("passed", verdict.Passed).Msg("trajectory")
+	}
+	return err
+}
+
+// finishUnverified ends the trajectory without a verdict.
+func (r *rollout) finishUnverified(life context.Context) error {
+	if err := r.write(life, func(ctx context.Context) error { return r.store.BeginVerifying(ctx, r.claim.Fence) }); err != nil {
+		return err
+	}
+	r.recordTime(life)
+	err := r.write(life, func(ctx context.Context) error { return r.store.FinishUnverified(ctx, r.claim.Fence) })
+	if err == nil {
+		r.log.Info().Str("state", string(relabel.Done)).Bool("verified", false).Msg("trajectory")
 	}
 	return err
 }

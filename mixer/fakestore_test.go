@@ -336,6 +336,13 @@ func (s *fakeStore) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdi
 	})
 }
 
+func (s *fakeStore) FinishUnverified(ctx context.Context, f relabel.Fence) error {
+	return s.fenced(ctx, "FinishUnverified", f, func() error {
+		s.move(relabel.Done)
+		return nil
+	})
+}
+
 func (s *fakeStore) Fail(ctx context.Context, f relabel.Fence, reason relabel.FailureReason, detail string) error {
 	return s.fenced(ctx, "Fail", f, func() error {
 		s.move(relabel.Failed)

@@ -50,6 +50,9 @@ type Store interface {
 	RecordTime(ctx context.Context, f relabel.Fence, spent relabel.TimeSpent) error
 	// Finish stores the verdict and moves verifying to done.
 	Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) error
+	// FinishUnverified moves verifying to done without a verdict. It fails with CodeConflict for a
+	// trajectory that is to be verified.
+	FinishUnverified(ctx context.Context, f relabel.Fence) error
 	// Fail moves the trajectory to failed, with a reason and a detail that is safe to show.
 	Fail(ctx context.Context, f relabel.Fence, reason relabel.FailureReason, detail string) error
 	// Release returns the trajectory to the queue with its turns, ending and pending labels, and

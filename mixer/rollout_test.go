@@ -277,3 +277,20 @@ func TestTrajectoryThatIsNotToBeHadIsLeftAlone(t *testing.T) {
 		}
 	})
 }
+
+func TestATrajectoryThatIsNotVerifiedEndsWithoutTheVerifier(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("sTs", 2)
+		b.store.claim.Trajectory.SkipVerify = true
+		b.environment.verifyErr = relabel.Errorf(relabel.CodeEnvironment, "no engine")
+		if err := b.roll(context.Background()); err != nil || b.store.state != relabel.Done {
+			t.Fatalf("%s, %v", b.store.state, err)
+		}
+		if b.store.verdict != nil || b.store.ending.Reason != relabel.EndFinish || b.store.pendingLabels() != 0 {
+			t.Errorf("verdict %+v, ending %+v, %d pending", b.store.verdict, b.store.ending, b.store.pendingLabels())
+		}
+		if p := b.problems(); len(p) > 0 {
+			t.Error(p)
+		}
+	})
+}

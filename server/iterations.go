@@ -76,7 +76,7 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 
 // askOf is a request with the run's own numbers of tasks and rollouts where it draws for training.
 func askOf(b api.NewIteration, run relabel.Run, student relabel.ID) relabel.NewIteration {
-	ask := relabel.NewIteration{Kind: cmp.Or(b.Kind, run.Recipe.DefaultKind()), StudentID: student, Beta: b.Beta, Rho: b.Rho, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations, AllowBenchmarks: b.AllowBenchmarks}
+	ask := relabel.NewIteration{Kind: cmp.Or(b.Kind, run.Recipe.DefaultKind()), StudentID: student, Beta: b.Beta, Rho: b.Rho, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations, Verify: b.Verify, AllowBenchmarks: b.AllowBenchmarks}
 	if ask.Kind == relabel.Evaluate || b.Again != nil {
 		return ask
 	}

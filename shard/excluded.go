@@ -25,6 +25,7 @@ const (
 	InBenchmark         Reason = "benchmark"            // a named benchmark reserves the task; the detail is its name
 	NotSubmitted        Reason = "not_submitted"        // by request: valid submissions only
 	NotResolved         Reason = "not_resolved"         // by request: resolved trajectories only
+	NotVerified         Reason = "not_verified"         // by request: with a verdict only; its iteration verified only others
 	VerdictOutdated     Reason = "verdict_outdated"     // by request: the verdict is missing or its protections are too old
 	LabelMissing        Reason = "label_missing"        // the teacher gave no action
 	LabelNotText        Reason = "label_not_text"
@@ -75,6 +76,8 @@ func excludeTrajectory(r relabel.Recipe, sel relabel.ExportSelection, tr relabel
 		return NotDone, ""
 	case sel.Submitted && !is(t.Submitted):
 		return NotSubmitted, ""
+	case t.SkipVerify && t.Passed == nil && (sel.Resolved || sel.MixedRewards || sel.VerdictProtections > 0):
+		return NotVerified, ""
 	case sel.VerdictProtections > 0 && t.Protections == nil:
 		return VerdictOutdated, "no verdict"
 	case sel.VerdictProtections > 0 && *t.Protections < sel.VerdictProtections:

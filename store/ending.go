@@ -63,6 +63,15 @@ func (s *Store) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) 
 	})
 }
 
+// FinishUnverified moves verifying to done without a verdict, for a trajectory that is not to be
+// verified. Like Finish, the last one ends the iteration.
+func (s *Store) FinishUnverified(ctx context.Context, f relabel.Fence) error {
+	st := step{to: relabel.Done, outcome: "done", tried: "finish without a verdict",
+		set:  "state = 'done', owner = NULL, lease_until = NULL, ended_at = clock_timestamp()",
+		when: "AND state = 'verifying' AND skip_verify"}
+	return s.take(ctx, f, st, func(tx pgx.Tx, iteration relabel.ID) error { return endTrajectory(ctx, tx, iteration) })
+}
+
 // Fail moves the trajectory to failed, with a reason and a detail that is safe to show. Its
 // pending labels become missing.
 func (s *Store) Fail(ctx context.Context, f relabel.Fence, reason relabel.FailureReason, detail string) error {

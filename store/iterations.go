@@ -8,7 +8,7 @@ import (
 	"relabel"
 )
 
-var iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student_id, it.beta, it.rho, it.generations,
+var iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student_id, it.beta, it.rho, it.generations, it.verify,
 	it.again_id, it.walk, it.benchmark_id, (SELECT ` + limitsOf("be") + ` FROM benchmarks be WHERE be.id = it.benchmark_id) AS limits,
 	it.allow_benchmarks, it.reserved_tasks, it.state, it.paused, it.labelling_since, it.created_at, it.ended_at, it.regraded_at FROM iterations it`
 
@@ -33,17 +33,17 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 			it.BenchmarkID = &drawn
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, trajectories, open, again_id,
-				walk, benchmark_id, allow_benchmarks, reserved_tasks)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14)`,
+				walk, benchmark_id, allow_benchmarks, reserved_tasks, verify)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14, coalesce(nullif($15, ''), 'all'))`,
 			it.ID, it.RunID, it.Number, it.Kind, it.StudentID, it.Beta, it.Rho, max(it.Generations, 1), len(p.Trajectories), it.AgainID,
-			it.Walk, it.BenchmarkID, noneAsNull(it.AllowBenchmarks), it.ReservedTasks)
+			it.Walk, it.BenchmarkID, noneAsNull(it.AllowBenchmarks), it.ReservedTasks, it.Verify)
 		if err != nil {
 			return err
 		}
-		columns := []string{"id", "run_id", "iteration_id", "kind", "task_id", "generation", "executors", "kappa"}
+		columns := []string{"id", "run_id", "iteration_id", "kind", "task_id", "generation", "executors", "kappa", "skip_verify"}
 		_, err = tx.CopyFrom(ctx, pgx.Identifier{"trajectories"}, columns, pgx.CopyFromSlice(len(p.Trajectories), func(i int) ([]any, error) {
 			t := p.Trajectories[i]
-			return []any{ensureID(t.ID), it.RunID, it.ID, it.Kind, t.TaskID, t.Generation, t.Executors, t.Kappa}, nil
+			return []any{ensureID(t.ID), it.RunID, it.ID, it.Kind, t.TaskID, t.Generation, t.Executors, t.Kappa, t.SkipVerify}, nil
 		}))
 		if err != nil {
 			return err

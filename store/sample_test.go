@@ -81,3 +81,57 @@ func TestPassAtKLeavesOutInfrastructureErrors(t *testing.T) {
 		t.Errorf("a collect iteration has %v, %v", got, err)
 	}
 }
+
+func TestWhatIsNotVerifiedIsNeitherFailedNorAnError(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := storetest.SeedWith(t, s, 1, func(d *storetest.Seeded) {
+		samples(2)(d)
+		d.Run.Verify, d.Iteration.Verify = relabel.VerifyNone, "sample:1"
+		d.Trajectories[1].SkipVerify = true
+	})
+	storetest.Finish(t, s, storetest.Claim(t, s, d.Trajectories[0].ID, "w"), 1, true)
+	c := storetest.Claim(t, s, d.Trajectories[1].ID, "w")
+	turn := storetest.Turn(c, 1, nil)
+	turn.Label = nil
+	must(t, s.CommitTurn(ctx, c.Fence, turn))
+	must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("diff"), Submitted: true}))
+	must(t, s.BeginVerifying(ctx, c.Fence))
+	must(t, s.FinishUnverified(ctx, c.Fence))
+	tr, err := s.FindTrajectory(ctx, c.TrajectoryID)
+	must(t, err)
+	if tr.State != relabel.Done || tr.Verdict != relabel.VerdictUnverified || tr.Resolved != nil || !tr.SkipVerify {
+		t.Errorf("%+v", tr)
+	}
+	it, p, err := s.FindIteration(ctx, d.Iteration.ID)
+	must(t, err)
+	if it.State != relabel.IterationDone || it.Verify != "sample:1" || p.Verified != 1 || p.Resolved != 1 || p.Unverified != 1 {
+		t.Errorf("%+v, %+v", it, p)
+	}
+	grid, _, err := s.ListGrid(ctx, d.Run.ID, "", relabel.Page{})
+	must(t, err)
+	if cell := grid.Rows[0].Cells[0]; cell.Unverified != 1 || cell.Error != 0 || cell.Generations() != 2 {
+		t.Errorf("%+v", cell)
+	}
+	progress, err := s.Regrade(ctx, relabel.RegradeSelection{RunID: d.Run.ID, TrajectoryID: &tr.ID})
+	must(t, err)
+	if progress.Open() != 1 {
+		t.Errorf("it cannot be graded later: %+v", progress)
+	}
+	run, err := s.FindRun(ctx, d.Run.ID)
+	must(t, err)
+	if run.Verify != relabel.VerifyNone {
+		t.Errorf("the run verifies %q", run.Verify)
+	}
+}
+
+func TestATrajectoryThatIsToBeVerifiedDoesNotEndWithoutAVerdict(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	c := storetest.Claim(t, s, storetest.SeedWith(t, s, 1, samples(1)).Trajectories[0].ID, "w")
+	must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndMaxTurns}))
+	must(t, s.BeginVerifying(ctx, c.Fence))
+	wantCode(t, s.FinishUnverified(ctx, c.Fence), relabel.CodeConflict)
+}

@@ -23,6 +23,7 @@ var excludedWords = map[string]string{
 	"score_missing":             "teacher or student did not score the action",
 	"score_invalid":             "the scores do not fit the action’s tokens",
 	"no_reward":                 "it was submitted and has no verdict, and the selection asked for groups with mixed rewards",
+	"not_verified":              "the selection relies on verdicts, and its iteration did not verify it: grade it with run verify",
 	"verdict_outdated":          "the selection asked for verdicts of newer protections: grade the run again",
 	"not_resolved":              "the selection asked for resolved trajectories",
 	"ended_otherwise":           "the selection asked for other ends",

@@ -24,6 +24,7 @@ func outcomeCounts(c relabel.GridCell) []outcomeCount {
 		{"bad", "✗", "failed", c.Failed},
 		{"limit", "◷", "out of time", c.TimeLimit},
 		{"infra", "⚠", "infrastructure error", c.Error},
+		{"quiet", "–", "not verified", c.Unverified},
 		{"busy", "…", "running", c.Running},
 		{"quiet", "·", "queued", c.Queued},
 		{"quiet", "⊘", "cancelled", c.Cancelled},

@@ -98,6 +98,8 @@ func badgeOf(t relabel.Trajectory) badge {
 		return badge{"busy", "…", string(t.State)}
 	case t.Verdict == relabel.VerdictError:
 		return badge{"infra", "⚠", "infrastructure: verifier"}
+	case t.Verdict == relabel.VerdictUnverified:
+		return badge{"quiet", "–", "done, not verified"}
 	case t.Resolved == nil:
 		return badge{"quiet", "–", "done, no verdict"}
 	case *t.Resolved:

@@ -238,6 +238,10 @@ func (s mortalStore) Finish(ctx context.Context, f relabel.Fence, v relabel.Verd
 	return s.do("Finish", func() error { return s.Store.Finish(ctx, f, v) })
 }
 
+func (s mortalStore) FinishUnverified(ctx context.Context, f relabel.Fence) error {
+	return s.do("FinishUnverified", func() error { return s.Store.FinishUnverified(ctx, f) })
+}
+
 func (s mortalStore) Fail(ctx context.Context, f relabel.Fence, reason relabel.FailureReason, detail string) error {
 	return s.do("Fail", func() error { return s.Store.Fail(ctx, f, reason, detail) })
 }

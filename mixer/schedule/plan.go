@@ -40,7 +40,26 @@ func Plan(run relabel.Run, number int, ask relabel.NewIteration, tasks []relabel
 			plan.Trajectories = append(plan.Trajectories, trajectory(run, it, task, g))
 		}
 	}
-	return plan, nil
+	return plan, drawVerified(run.Seed, plan)
+}
+
+// drawVerified marks the trajectories that are not verified: all but the number that the
+// iteration's policy says, drawn without replacement and by the run's seed.
+func drawVerified(seed int64, plan relabel.PlannedIteration) error {
+	n, err := plan.Iteration.Verify.Count(len(plan.Trajectories))
+	if err != nil {
+		return err
+	}
+	verified := map[relabel.ID]bool{}
+	for _, tr := range lowest(plan.Trajectories, n, func(tr relabel.Trajectory) [32]byte {
+		return digest(purposeOf(tr.Kind, "relabel/verify"), seed, tr.InstanceID, int64(tr.Iteration), int64(tr.Generation))
+	}) {
+		verified[tr.ID] = true
+	}
+	for i := range plan.Trajectories {
+		plan.Trajectories[i].SkipVerify = !verified[plan.Trajectories[i].ID]
+	}
+	return nil
 }
 
 // trajectory draws one rollout.
@@ -74,6 +93,10 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 		it.AgainID, it.Generations = &ask.Again.IterationID, cmp.Or(it.Generations, ask.Again.Generations)
 	}
 	it.Generations = cmp.Or(it.Generations, 1)
+	it.Verify = cmp.Or(ask.Verify, run.Verify, relabel.VerifyAll)
+	if it.Kind == relabel.Evaluate {
+		it.Verify = relabel.VerifyAll
+	}
 	switch {
 	case number < 1:
 		return it, relabel.Errorf(relabel.CodeInvalid, "is %d; iterations count from 1", number).On("number")
@@ -87,6 +110,9 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 		return it, relabel.Errorf(relabel.CodeInvalid, "is only valid for a collect iteration of a dagger run").On("beta")
 	case ask.Rho != nil && (!it.Kind.Labelled() || run.Recipe != relabel.AggreVaTe):
 		return it, relabel.Errorf(relabel.CodeInvalid, "is only valid for a collect iteration of an aggrevate run").On("rho")
+	}
+	if ask.Kind == relabel.Evaluate && cmp.Or(ask.Verify, relabel.VerifyAll) != relabel.VerifyAll {
+		return it, relabel.Errorf(relabel.CodeInvalid, "is %s; an evaluation verifies all trajectories: omit it", ask.Verify).On("verify")
 	}
 	if err := checkDraw(run, ask); err != nil {
 		return it, err
