@@ -28,7 +28,7 @@ var (
 
 // leaves are folders that import the root and the leaves in arrows at most; any folder that is not a
 // leaf may import them.
-var leaves = []string{"api", "chat", "failuremode", "gitdiff", "jinja", "lease", "modelfiles", "safetext", "stats", "tasks", "tokenizer"}
+var leaves = []string{"api", "chat", "evaluation", "failuremode", "gitdiff", "jinja", "lease", "modelfiles", "safetext", "stats", "tasks", "tokenizer"}
 
 // arrows are the imports between folders that are wanted, besides the root package,
 // which any may import, and cmd, which may import any. A * stands for one folder.
@@ -42,7 +42,8 @@ var arrows = []struct{ from, to string }{
 	{"tasks", "gitdiff"},
 	{"failuremode", "chat"},
 	{"failuremode", "gitdiff"},
-	{"failuremode", "stats"},
+	{"failuremode", "evaluation"},
+	{"evaluation", "stats"},
 	{"envs/*", "envs"},
 	{"envs/*/*", "envs"},
 	{"envs/*", "envs/wire"},   // the frames that both ends speak

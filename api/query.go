@@ -120,3 +120,8 @@ func (n *Number) Receiver() reflect.Value { return reflect.ValueOf(&n.Value).Ele
 
 // OnParamSet notes whether the query has the number.
 func (n *Number) OnParamSet(isSet bool, _ any) { n.Given = isSet }
+
+// ComparisonQuery names the evaluation to compare with.
+type ComparisonQuery struct {
+	With relabel.ID `query:"with" required:"true" format:"uuid" doc:"Id of another evaluation on the same benchmark, of any run."`
+}

@@ -8,6 +8,8 @@ import (
 
 // ReportCommand is `relabel report`.
 type ReportCommand struct {
+	Run        reportRun        `cmd:"" help:"Show a run's evaluations: resolved tasks with intervals, by repository, and checkpoints compared task by task."`
+	Compare    reportCompare    `cmd:"" help:"Compare two evaluations on the same benchmark task by task."`
 	Failures   reportFailures   `cmd:"" help:"Count the failure modes of a run's trajectories by iteration."`
 	Divergence reportDivergence `cmd:"" help:"Compare a run's students with its teacher: reverse KL divergence of scores, agreement of actions."`
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"relabel"
+	"relabel/evaluation"
 )
 
 // Disagreements sums the student turns with a label of a run's collect iterations.
@@ -54,11 +55,11 @@ func disagreementsOf(it relabel.Iteration, tallies []relabel.ComparisonTally) re
 
 // differing is the share of the selected turns whose label differs.
 func differing(tallies []relabel.ComparisonTally, selected func(relabel.ComparisonTally) bool) relabel.Proportion {
-	c := byTask{}
+	var c evaluation.ByTask
 	for _, t := range tallies {
 		if selected(t) {
-			c.add(t.TaskID, t.Turns-t.Agreed, t.Turns)
+			c.Add(t.TaskID, t.Turns-t.Agreed, t.Turns)
 		}
 	}
-	return c.proportion()
+	return c.Proportion()
 }

@@ -2,7 +2,7 @@ package failuremode
 
 import (
 	"relabel"
-	"relabel/stats"
+	"relabel/evaluation"
 )
 
 // Report sums the done trajectories of a run by iteration and mode. Tallies of iterations that are
@@ -59,56 +59,15 @@ func modes(tallies []relabel.FailureTally, of []relabel.FailureMode, partition c
 
 // proportion is the share of trajectories that are counted among those of the denominator.
 func proportion(tallies []relabel.FailureTally, denominator, counted condition) relabel.Proportion {
-	c := byTask{}
+	var c evaluation.ByTask
 	for _, t := range tallies {
 		switch {
 		case !denominator(t):
 		case counted(t):
-			c.add(t.TaskID, t.Count, t.Count)
+			c.Add(t.TaskID, t.Count, t.Count)
 		default:
-			c.add(t.TaskID, 0, t.Count)
+			c.Add(t.TaskID, 0, t.Count)
 		}
 	}
-	return c.proportion()
-}
-
-// byTask sums results by task, in the order in which tasks are added.
-type byTask struct {
-	at  map[relabel.ID]int
-	sum []stats.Cluster
-}
-
-func (c *byTask) add(task relabel.ID, successes, trials int) {
-	if c.at == nil {
-		c.at = map[relabel.ID]int{}
-	}
-	i, known := c.at[task]
-	if !known {
-		i = len(c.sum)
-		c.at[task] = i
-		c.sum = append(c.sum, stats.Cluster{})
-	}
-	c.sum[i].Successes += successes
-	c.sum[i].Trials += trials
-}
-
-// proportion is the share of successes with its 95% interval: Wilson's if each task has one trial,
-// else clustered by task.
-func (c *byTask) proportion() relabel.Proportion {
-	var p relabel.Proportion
-	single := true
-	for _, of := range c.sum {
-		p.Count += of.Successes
-		p.Of += of.Trials
-		single = single && of.Trials == 1
-	}
-	if p.Of == 0 {
-		return p
-	}
-	interval := stats.Wilson(p.Count, p.Of)
-	if !single {
-		interval, _ = stats.Clustered(c.sum)
-	}
-	p.Share, p.Low, p.High = new(float64(p.Count)/float64(p.Of)), &interval.Low, &interval.High
-	return p
+	return c.Proportion()
 }

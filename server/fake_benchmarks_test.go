@@ -70,3 +70,7 @@ func (m *memory) ListEvaluations(_ context.Context, benchmark relabel.ID) (list 
 	}
 	return list, m.broken
 }
+
+func (m *memory) ListTaskResults(context.Context, relabel.ID) ([]relabel.TaskResults, error) {
+	return nil, nil
+}

@@ -14,6 +14,7 @@ import (
 type Store interface {
 	relabel.TaskStore
 	relabel.BenchmarkStore
+	relabel.EvaluationStore
 	relabel.PolicyStore
 	relabel.TokenizerStore
 	relabel.RunStore

@@ -69,8 +69,8 @@ func TestARunWhoseEndpointIsDownIsPassedOver(t *testing.T) {
 		"the teacher is down and only labels":        {dead, up, beta(0), false},
 		"the student is down and executes no turn":   {up, dead, beta(1), false},
 		"both are up":                                {up, up, beta(0.5), false},
-		"the student is down in an evaluation":       {up, dead, evaluation, true},
-		"the teacher is down beside an evaluation":   {dead, up, evaluation, false},
+		"the student is down in an evaluation":       {up, dead, evaluating, true},
+		"the teacher is down beside an evaluation":   {dead, up, evaluating, false},
 		"the teacher is down beside a sample":        {dead, up, sample, false},
 		"the student is down in a sample":            {up, dead, sample, true},
 		"the teacher is down after student prefixes": {dead, up, prefixes, true},
@@ -113,7 +113,7 @@ func TestARunWhoseEndpointIsDownIsPassedOver(t *testing.T) {
 	}
 }
 
-func evaluation(d *storetest.Seeded) { alone(d, relabel.Evaluate) }
+func evaluating(d *storetest.Seeded) { alone(d, relabel.Evaluate) }
 
 func sample(d *storetest.Seeded) { alone(d, relabel.Sample) }
 

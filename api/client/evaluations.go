@@ -1,0 +1,18 @@
+package client
+
+import (
+	"context"
+	"net/url"
+
+	"relabel"
+)
+
+// Evaluations reports a run's evaluations.
+func (c *Client) Evaluations(ctx context.Context, run relabel.ID) (relabel.EvaluationReport, error) {
+	return get[relabel.EvaluationReport](ctx, c, at("runs", run.String(), "report"))
+}
+
+// Compare compares an evaluation with another one on the same benchmark.
+func (c *Client) Compare(ctx context.Context, iteration, with relabel.ID) (relabel.Comparison, error) {
+	return get[relabel.Comparison](ctx, c, at("iterations", iteration.String(), "comparison")+"?"+url.Values{"with": {with.String()}}.Encode())
+}

@@ -1,0 +1,81 @@
+package evaluation_test
+
+import (
+	"math"
+	"testing"
+
+	"relabel"
+	"relabel/evaluation"
+)
+
+// results are tasks of one repository with one graded trajectory each, resolved where word has a 1.
+func results(ids []relabel.ID, word string) (tasks []relabel.TaskResults) {
+	for i, id := range ids {
+		t := relabel.TaskResults{TaskID: id, Repository: "r", Graded: 1, Submitted: 1}
+		switch word[i] {
+		case '1':
+			t.Resolved = 1
+		case 'x':
+			t.Graded, t.Submitted, t.Infrastructure = 0, 0, 1
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks
+}
+
+func newIDs(n int) (ids []relabel.ID) {
+	for range n {
+		ids = append(ids, relabel.NewID())
+	}
+	return ids
+}
+
+func near(x *float64, want float64) bool { return x != nil && math.Abs(*x-want) < 1e-4 }
+
+func TestAnEvaluationLeavesOutWhatTheInfrastructureFailed(t *testing.T) {
+	ids := newIDs(12)
+	tasks := results(ids, "111000000xx0")
+	tasks[11].Repository, tasks[11].Submitted = "other", 0 // a student that never finishes
+	e := evaluation.Of(relabel.Iteration{ID: relabel.NewID()}, tasks)
+	if e.Tasks != 12 || e.Ungraded != 2 || e.Infrastructure != 2 || e.Resolved.Count != 3 || e.Resolved.Of != 10 || e.Submitted.Count != 9 {
+		t.Errorf("%+v", e)
+	}
+	if !near(e.Resolved.Low, 0.10779) || !near(e.Resolved.High, 0.60322) { // statsmodels' proportion_confint(3, 10, method="wilson")
+		t.Errorf("3 of 10: [%v, %v]", *e.Resolved.Low, *e.Resolved.High)
+	}
+	if r := e.Repositories; len(r) != 2 || r[0].Repository != "other" || r[0].Resolved.Count != 0 || r[0].Resolved.Of != 1 || r[1].Tasks != 11 || r[1].Ungraded != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestTwoEvaluationsAreComparedTaskByTask(t *testing.T) {
+	ids := newIDs(12)
+	after, before := results(ids, "11111111001x"), results(ids[:11], "00000001100")
+	c := evaluation.Compare(after, before)
+	// 11 tasks: 7 and the last one are better, 1 is worse. Two-sided binomial test of 1 of 9: 2·(1+9)/2⁹.
+	if c.Tasks != 11 || c.Ungraded != 1 || c.Better != 8 || c.Worse != 1 || !near(c.P, 20.0/512) || !near(c.Difference, 7.0/11) {
+		t.Errorf("%+v", c)
+	}
+	if !(*c.Low < *c.Difference && *c.Difference < *c.High) {
+		t.Errorf("[%v, %v]", *c.Low, *c.High)
+	}
+	if again := evaluation.Compare(after, before); *again.Low != *c.Low || *again.High != *c.High {
+		t.Error("the same comparison has another interval")
+	}
+	same := evaluation.Compare(before, before)
+	if *same.Difference != 0 || *same.P != 1 || *same.Low != 0 || *same.High != 0 {
+		t.Errorf("%+v", same)
+	}
+}
+
+func TestSeveralGenerationsHaveNoMcNemarTest(t *testing.T) {
+	ids := newIDs(3)
+	after, before := results(ids, "110"), results(ids, "100")
+	after[1] = relabel.TaskResults{TaskID: ids[1], Graded: 4, Resolved: 3}
+	if c := evaluation.Compare(after, before); c.P != nil || !near(c.Difference, 0.25) || c.Better != 1 {
+		t.Errorf("%+v", c)
+	}
+	if c := evaluation.Compare(results(ids, "xxx"), before); c.Tasks != 0 || c.Ungraded != 3 || c.Difference != nil {
+		t.Errorf("%+v", c)
+	}
+}

@@ -1,0 +1,19 @@
+package store
+
+import (
+	"context"
+
+	"relabel"
+)
+
+// ListTaskResults returns the results of an iteration by task, in the order of instance ids; none if
+// there is no such iteration.
+func (s *Store) ListTaskResults(ctx context.Context, iteration relabel.ID) ([]relabel.TaskResults, error) {
+	return listAll[relabel.TaskResults](ctx, s, `SELECT tr.task_id, ta.repo AS repository,
+			count(*) FILTER (WHERE graded) AS graded, count(*) FILTER (WHERE graded AND tr.submitted) AS submitted, count(*) FILTER (WHERE tr.resolved) AS resolved,
+			count(*) FILTER (WHERE tr.state IN ('done', 'failed') AND NOT graded) AS infrastructure,
+			count(*) FILTER (WHERE tr.state = 'cancelled') AS cancelled, count(*) FILTER (WHERE tr.ended_at IS NULL) AS open
+		FROM trajectories tr JOIN tasks ta ON ta.id = tr.task_id,
+			LATERAL (SELECT tr.state = 'done' AND (NOT tr.submitted OR tr.passed IS NOT NULL) AS graded) g
+		WHERE tr.iteration_id = $1 GROUP BY tr.task_id, ta.repo, ta.instance_id ORDER BY ta.instance_id COLLATE "C"`, iteration)
+}

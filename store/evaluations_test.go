@@ -1,0 +1,47 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"relabel"
+	"relabel/evaluation"
+	"relabel/store/storetest"
+)
+
+func TestResultsOfAnEvaluationAreThoseOfItsTasks(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.Seed(t, s, 4)
+	plans := []relabel.PlannedIteration{evaluationOf(d, 1, d.Tasks...), evaluationOf(d, 2, d.Tasks...), evaluationOf(d, 3, d.Tasks[0])}
+	for _, p := range plans {
+		must(t, s.CreateIteration(ctx, p))
+	}
+	storetest.Finish(t, s, storetest.Claim(t, s, plans[0].Trajectories[0].ID, "w"), 1, true)
+	storetest.Finish(t, s, storetest.Claim(t, s, plans[0].Trajectories[1].ID, "w"), 1, false)
+	must(t, s.Fail(ctx, storetest.Claim(t, s, plans[0].Trajectories[2].ID, "w").Fence, relabel.FailEnvironment, "the engine is gone"))
+	storetest.Finish(t, s, storetest.Claim(t, s, plans[1].Trajectories[1].ID, "w"), 1, true)
+	its, err := s.ListIterations(ctx, d.Run.ID)
+	must(t, err)
+	report, err := evaluation.Report(ctx, s, d.Run.ID, its)
+	must(t, err)
+	if len(report.Evaluations) != 3 || len(report.Comparisons) != 1 {
+		t.Fatalf("%+v", report)
+	}
+	e := report.Evaluations[0]
+	if e.Tasks != 4 || e.Resolved.Count != 1 || e.Resolved.Of != 2 || e.Infrastructure != 1 || e.Open != 1 || e.Ungraded != 2 || e.Student != d.Student.Name+"@1" {
+		t.Errorf("%+v", e)
+	}
+	c := report.Comparisons[0]
+	if c.IterationID != plans[1].Iteration.ID || c.WithID != plans[0].Iteration.ID || c.Tasks != 1 || c.Ungraded != 3 || c.Better != 1 {
+		t.Errorf("%+v", c)
+	}
+	first, _, err := s.FindIteration(ctx, plans[0].Iteration.ID)
+	must(t, err)
+	third, _, err := s.FindIteration(ctx, plans[2].Iteration.ID)
+	must(t, err)
+	for _, pair := range [][2]relabel.Iteration{{first, third}, {first, d.Iteration}, {d.Iteration, first}} {
+		_, err := evaluation.CompareStored(ctx, s, pair[0], pair[1])
+		wantCode(t, err, relabel.CodeInvalid)
+	}
+}
