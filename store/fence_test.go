@@ -32,8 +32,9 @@ func writes(s *store.Store, c relabel.Claim) map[string]func(context.Context, re
 		"Finish": func(ctx context.Context, f relabel.Fence) error {
 			return s.Finish(ctx, f, relabel.Verdict{Reason: "tests"})
 		},
-		"Fail":    func(ctx context.Context, f relabel.Fence) error { return s.Fail(ctx, f, relabel.FailInternal, "a bug") },
-		"Release": s.Release,
+		"FinishUnverified": s.FinishUnverified,
+		"Fail":             func(ctx context.Context, f relabel.Fence) error { return s.Fail(ctx, f, relabel.FailInternal, "a bug") },
+		"Release":          s.Release,
 		"ReleaseBroken": func(ctx context.Context, f relabel.Fence) error {
 			return s.ReleaseBroken(ctx, f, "the engine is gone", time.Second, nil)
 		},
