@@ -37,13 +37,26 @@ const (
 	firstNone   = "none"
 )
 
-// evaluate rolls out a student alone, greedily, on the held-out tasks.
+// benchmark is the name of the benchmark with the held-out tasks, which are the same for all seeds.
+const benchmark = "repair-held-out"
+
+// createBenchmark stores the held-out tasks of a seed's task set as the benchmark, unless there is one.
+func (l *loop) createBenchmark(ctx context.Context, seed int) error {
+	_, err := l.client.Benchmark(ctx, benchmark)
+	if relabel.CodeOf(err) != relabel.CodeNotFound {
+		return err
+	}
+	_, err = l.client.CreateBenchmark(ctx, api.NewBenchmark{Name: benchmark, Taskset: taskset(seed), HeldOut: true, Limits: &limits})
+	return err
+}
+
+// evaluate rolls out a student alone, greedily, on the benchmark.
 func (l *loop) evaluate(ctx context.Context, seed int, key string, s student) (e evaluation, err error) {
 	policy, err := l.serve(ctx, key, s)
 	if err != nil {
 		return e, err
 	}
-	it, err := l.iterate(ctx, s.Run, api.NewIteration{Kind: relabel.Evaluate, Student: policy.ID.String(), HeldOut: true})
+	it, err := l.iterate(ctx, s.Run, api.NewIteration{Kind: relabel.Evaluate, Student: policy.ID.String(), Benchmark: benchmark})
 	if err != nil {
 		return e, err
 	}

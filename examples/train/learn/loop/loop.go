@@ -117,6 +117,9 @@ func (l *loop) seed(ctx context.Context, seed int) error {
 	if err := l.importTasks(ctx, seed); err != nil {
 		return err
 	}
+	if err := l.createBenchmark(ctx, seed); err != nil {
+		return err
+	}
 	first, err := l.round(ctx, seed, base, 1, nil)
 	if err != nil {
 		return err
