@@ -17,6 +17,8 @@ type Benchmark struct {
 	Excluded  []ExcludedTask  `json:"excluded" nullable:"false" doc:"Chosen tasks that it does not have, sorted by instance id, with the reasons."`
 	Limits    RunLimits       `json:"limits" doc:"Limits of each trajectory of its evaluations, instead of the run's."`
 	CreatedAt time.Time       `json:"created_at" doc:"When it was created."`
+	// Evaluations grows; the rest never changes.
+	Evaluations int `json:"evaluations" doc:"Number of evaluations on it, of all runs."`
 }
 
 // BenchmarkSource says how the tasks of a benchmark were chosen.
@@ -64,6 +66,6 @@ type BenchmarkStore interface {
 	// first of these names. A task is reserved if a benchmark has one with its instance id, or of
 	// its repository and base commit, in any task set. The benchmarks in allowed reserve nothing.
 	ListReserved(ctx context.Context, taskset ID, allowed []string) (map[ID]string, error)
-	// ListEvaluations lists the evaluations of a benchmark in the order of creation.
-	ListEvaluations(ctx context.Context, benchmark ID) ([]Iteration, error)
+	// ListEvaluations lists the evaluations of a benchmark, of all runs, newest first.
+	ListEvaluations(ctx context.Context, benchmark ID, p Page) (evaluations []Iteration, next string, err error)
 }

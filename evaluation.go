@@ -1,26 +1,43 @@
 package relabel
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
-// EvaluationReport sums up the evaluations of a run.
+// EvaluationReport sums up the evaluations and samples of a run.
 type EvaluationReport struct {
 	RunID       ID           `json:"run_id" doc:"The run."`
 	Evaluations []Evaluation `json:"evaluations" nullable:"false" doc:"The evaluations in order of creation."`
 	// Comparisons are of each evaluation with the one before it on the same benchmark.
 	Comparisons []Comparison `json:"comparisons" nullable:"false" doc:"Each evaluation against the one before it on the same benchmark."`
+	Samples     []Results    `json:"samples" nullable:"false" doc:"The sample iterations in order of creation."`
 }
 
-// Evaluation is the result of an evaluate iteration. A trajectory without a valid submission is not
-// resolved. One that the infrastructure failed is not graded, and counted beside.
+// Evaluation is the result of an evaluate iteration.
 type Evaluation struct {
+	Results
+	BenchmarkID ID     `json:"benchmark_id" doc:"The benchmark."`
+	Benchmark   string `json:"benchmark,omitempty" doc:"Name of the benchmark; absent: it has none."`
+}
+
+// Results are those of an iteration in which the student alone acts. A trajectory without a valid
+// submission is not resolved. One that the infrastructure failed is not graded, nor is one that is
+// not to be verified; both are counted beside.
+type Results struct {
+	RunID          ID                  `json:"run_id" doc:"The run."`
+	Run            string              `json:"run" doc:"Name of the run."`
 	IterationID    ID                  `json:"iteration_id" doc:"The iteration."`
+	Kind           IterationKind       `json:"kind" doc:"The iteration's kind: evaluate or sample."`
 	Number         int                 `json:"number" doc:"The iteration's number."`
-	BenchmarkID    ID                  `json:"benchmark_id" doc:"The benchmark."`
-	Benchmark      string              `json:"benchmark,omitempty" doc:"Name of the benchmark; absent: it has none."`
+	State          IterationState      `json:"state" doc:"The iteration's state."`
+	CreatedAt      time.Time           `json:"created_at" doc:"When the iteration was created."`
 	StudentID      ID                  `json:"student_id" doc:"The checkpoint."`
 	Student        string              `json:"student" doc:"Name and version of the checkpoint."`
-	Tasks          int                 `json:"tasks" doc:"Tasks of the evaluation."`
+	Generations    int                 `json:"generations" doc:"Rollouts of each task."`
+	Tasks          int                 `json:"tasks" doc:"Its tasks."`
 	Ungraded       int                 `json:"ungraded" doc:"Of these, tasks without a graded trajectory, which no share includes."`
+	Unverified     int                 `json:"unverified" doc:"Trajectories that are not to be verified: not graded. Never in an evaluation."`
 	Infrastructure int                 `json:"infrastructure" doc:"Trajectories that the infrastructure failed: not graded."`
 	Cancelled      int                 `json:"cancelled" doc:"Cancelled trajectories: not graded."`
 	Open           int                 `json:"open" doc:"Trajectories that have not ended: not graded yet."`
@@ -30,7 +47,7 @@ type Evaluation struct {
 	Repositories   []RepositoryResults `json:"repositories" nullable:"false" doc:"The same by repository."`
 }
 
-// RepositoryResults are the results of an evaluation in one repository.
+// RepositoryResults are the results of an iteration in one repository.
 type RepositoryResults struct {
 	Repository string     `json:"repository" doc:"The repository, as its tasks name it."`
 	Tasks      int        `json:"tasks" doc:"Its tasks."`
@@ -51,17 +68,31 @@ type Comparison struct {
 	Difference *float64 `json:"difference,omitempty" doc:"Mean over tasks of the share of resolved trajectories, minus that of the other evaluation; absent without tasks."`
 	Low        *float64 `json:"low,omitempty" doc:"Lower bound of its 95% interval, by a bootstrap over tasks."`
 	High       *float64 `json:"high,omitempty" doc:"Upper bound of the interval."`
+	// Changed are the tasks behind Better and Worse.
+	Changed []ChangedTask `json:"changed,omitempty" doc:"The tasks that are better or worse, sorted by instance id; absent without any, and in the report of a run."`
 }
 
-// TaskResults counts the trajectories of one task in an evaluation.
+// ChangedTask is a task of two evaluations with different shares of resolved trajectories.
+type ChangedTask struct {
+	TaskID       ID     `json:"task_id" doc:"The task."`
+	InstanceID   string `json:"instance_id" doc:"Its instance id."`
+	Resolved     int    `json:"resolved" doc:"Its resolved trajectories."`
+	Graded       int    `json:"graded" doc:"Its graded trajectories."`
+	WithResolved int    `json:"with_resolved" doc:"Its resolved trajectories in the other evaluation."`
+	WithGraded   int    `json:"with_graded" doc:"Its graded trajectories in the other evaluation."`
+}
+
+// TaskResults counts the trajectories of one task in an iteration.
 type TaskResults struct {
 	TaskID     ID
+	InstanceID string
 	Repository string
-	Graded     int // done, and not submitted or with a verdict
+	Graded     int // done with a verdict, or not submitted unless it is not to be verified
 	Submitted  int // of these
 	Resolved   int // of these
-	// The others: failed or without a verdict by an error of the infrastructure, cancelled, and open.
-	Infrastructure, Cancelled, Open int
+	// The others: done and not to be verified, failed or without a verdict by an error of the
+	// infrastructure, cancelled, and open.
+	Unverified, Infrastructure, Cancelled, Open int
 }
 
 // EvaluationStore reads the results of evaluations.

@@ -69,7 +69,19 @@ type Proportion struct {
 	Share *float64 `json:"share,omitempty" doc:"count / of, 0 to 1; absent if of is 0."`
 	Low   *float64 `json:"low,omitempty" doc:"Lower bound of the 95% interval of the share: Wilson's with one rollout per task, else clustered by task."`
 	High  *float64 `json:"high,omitempty" doc:"Upper bound of the interval."`
+	// Interval is how the interval was computed.
+	Interval IntervalMethod `json:"interval,omitempty" enum:"wilson,clustered,wilson_by_task" doc:"wilson: Wilson's, with one rollout per task. clustered: by task, with several. wilson_by_task: Wilson's with one trial per task, since with one task or equal shares in all of them there is no clustered one. Absent without an interval."`
 }
+
+// IntervalMethod is a way to compute the interval of a share.
+type IntervalMethod string
+
+// The ways. Clustered intervals use a standard error that takes the rollouts of a task as dependent.
+const (
+	IntervalWilson       IntervalMethod = "wilson"
+	IntervalClustered    IntervalMethod = "clustered"
+	IntervalWilsonByTask IntervalMethod = "wilson_by_task" // one trial for each task
+)
 
 // IterationFailures are the failure modes of one iteration, in the layout of table 4: resolved and
 // submitted among all done trajectories, each mode among the unresolved ones of its partition.

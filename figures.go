@@ -33,13 +33,13 @@ type Figures struct {
 }
 
 // PassAtK is pass@k of an iteration with several generations: the chance that one of k generations
-// of a task is resolved, by the unbiased estimator 1 − C(n−c, k)/C(n, k) from its n verdicts, of
-// which c are resolved (stats.PassAtK). Infrastructure errors are not among the n.
+// of a task is resolved, by the unbiased estimator 1 − C(n−c, k)/C(n, k) from its n graded
+// trajectories, of which c are resolved (stats.PassAtK). Infrastructure errors are not among the n.
 type PassAtK struct {
 	K     int      `json:"k" doc:"Number of generations."`
-	Value *float64 `json:"value,omitempty" doc:"Mean over the tasks with at least k verdicts, 0 to 1; absent without any."`
-	Tasks int      `json:"tasks" doc:"Tasks with at least k verdicts, which the mean is over."`
-	Short int      `json:"short" doc:"Tasks with fewer verdicts, which it leaves out."`
+	Value *float64 `json:"value,omitempty" doc:"Mean over the tasks with at least k graded trajectories, 0 to 1; absent without any."`
+	Tasks int      `json:"tasks" doc:"Tasks with at least k graded trajectories, which the mean is over."`
+	Short int      `json:"short" doc:"Tasks with fewer, which it leaves out."`
 }
 
 // TurnFigures are the statistics of turn t over an iteration's trajectories.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -16,7 +17,7 @@ import (
 type BenchmarkCommand struct {
 	Create benchmarkCreate `cmd:"" help:"Create a benchmark: a fixed list of tasks with limits, which evaluations roll out and collection does not."`
 	List   benchmarkList   `cmd:"" help:"List benchmarks."`
-	Show   benchmarkShow   `cmd:"" help:"Show a benchmark: its tasks, and what it excludes and why."`
+	Show   benchmarkShow   `cmd:"" help:"Show a benchmark: the evaluations on it, its tasks, and what it excludes and why."`
 }
 
 // benchmarkCreate is `relabel benchmark create NAME`.
@@ -65,12 +66,12 @@ type benchmarkList struct {
 
 // Run prints the benchmarks.
 func (c *benchmarkList) Run(ctx context.Context) error {
-	heads := []string{"ID", "NAME", "TASKS", "EXCLUDED", "CHOSEN", "MAX TURNS", "MAX CONTEXT", "CREATED"}
+	heads := []string{"ID", "NAME", "TASKS", "EXCLUDED", "CHOSEN", "MAX TURNS", "MAX CONTEXT", "EVALUATIONS", "CREATED"}
 	fetch := func(cl *Session, ctx context.Context) ([]relabel.Benchmark, error) {
 		return cl.Benchmarks(ctx, client.Values(c.BenchmarkQuery))
 	}
 	return list(ctx, c.ClientFlags, fetch, heads, func(b relabel.Benchmark) []any {
-		return []any{b.ID, b.Name, b.Tasks, len(b.Excluded), b.Source.Kind, b.Limits.MaxTurns, b.Limits.MaxContextTokens, b.CreatedAt}
+		return []any{b.ID, b.Name, b.Tasks, len(b.Excluded), b.Source.Kind, b.Limits.MaxTurns, b.Limits.MaxContextTokens, b.Evaluations, b.CreatedAt}
 	})
 }
 
@@ -80,15 +81,22 @@ type benchmarkShow struct {
 	Benchmark string `arg:"" help:"Name or id of the benchmark."`
 }
 
-// Run prints the benchmark and its tasks.
+// Run prints the benchmark, the evaluations on it and its tasks.
 func (c *benchmarkShow) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
 		b, err := cl.Benchmark(ctx, c.Benchmark)
 		if b, err = named(b, err, "benchmark", c.Benchmark, "benchmark list"); err != nil {
 			return err
 		}
+		evaluations, err := cl.EvaluationsOn(ctx, b.ID)
+		if err != nil {
+			return err
+		}
 		say("%s  %s", b.ID, b.Name)
-		say("%d tasks (%s), at most %d turns and %d tokens of context", b.Tasks, b.Source.Kind, b.Limits.MaxTurns, b.Limits.MaxContextTokens)
+		say("%d tasks (%s), at most %d turns and %d tokens of context", b.Tasks, sourceText(b.Source), b.Limits.MaxTurns, b.Limits.MaxContextTokens)
+		if err := printEvaluationsOn(evaluations); err != nil {
+			return err
+		}
 		t := newTable("INSTANCE", "EXCLUDED")
 		for _, e := range b.Excluded {
 			t.row(e.InstanceID, e.Reason)
@@ -98,4 +106,24 @@ func (c *benchmarkShow) Run(ctx context.Context) error {
 		}
 		return t.print()
 	})
+}
+
+// sourceText says how the tasks of a benchmark were chosen, with the seed of a draw.
+func sourceText(s relabel.BenchmarkSource) string {
+	if s.Seed == nil {
+		return string(s.Kind)
+	}
+	return fmt.Sprintf("%s, seed %d", s.Kind, *s.Seed)
+}
+
+// printEvaluationsOn prints the evaluations on a benchmark, newest first.
+func printEvaluationsOn(evaluations []relabel.Evaluation) error {
+	if len(evaluations) == 0 {
+		return nil
+	}
+	t := newTable("RUN", "EVALUATION", "STUDENT", "RESOLVED", "INTERVAL", "PASS@K", "OPEN", "CREATED", "ID")
+	for _, e := range evaluations {
+		t.row(e.Run, e.Number, e.Student, proportionText(e.Resolved), e.Resolved.Interval, passAtKText(e.PassAtK), e.Open, e.CreatedAt, e.IterationID)
+	}
+	return t.print()
 }

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"relabel"
+	"relabel/evaluation"
 )
 
 // reportCompare is `relabel report compare ITERATION WITH`.
@@ -24,10 +26,21 @@ func (c *reportCompare) Run(ctx context.Context) error {
 		case c.Format == "json":
 			return printJSON(comparison)
 		case c.Format == "csv":
-			heads := []string{"tasks", "ungraded", "better", "worse", "difference", "low", "high", "p"}
-			return printCSV(heads, [][]any{{comparison.Tasks, comparison.Ungraded, comparison.Better, comparison.Worse, comparison.Difference, comparison.Low, comparison.High, comparison.P}})
+			return printCSV(evaluation.ComparisonTable(comparison))
 		}
 		say("%s", differenceText(comparison))
-		return nil
+		return printChanged(comparison.Changed)
 	})
+}
+
+// printChanged prints the tasks that are better or worse, if there are any.
+func printChanged(tasks []relabel.ChangedTask) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	t := newTable("INSTANCE", "RESOLVED", "RESOLVED IN THE OTHER")
+	for _, c := range tasks {
+		t.row(c.InstanceID, fmt.Sprintf("%d of %d", c.Resolved, c.Graded), fmt.Sprintf("%d of %d", c.WithResolved, c.WithGraded))
+	}
+	return t.print()
 }

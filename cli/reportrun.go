@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"relabel"
+	"relabel/evaluation"
 )
 
 // reportRun is `relabel report run RUN`.
@@ -13,7 +15,7 @@ type reportRun struct {
 	ByRepository bool `help:"Print the results by repository instead."`
 }
 
-// Run prints the evaluations and their comparisons.
+// Run prints the evaluations with their comparisons, and the samples.
 func (c *reportRun) Run(ctx context.Context) error {
 	return c.withRun(ctx, func(cl *Session, run relabel.Run) error {
 		report, err := cl.Evaluations(ctx, run.ID)
@@ -22,59 +24,67 @@ func (c *reportRun) Run(ctx context.Context) error {
 			return err
 		case c.Format == "json":
 			return printJSON(report)
+		case c.Format == "csv" && c.ByRepository:
+			return printCSV(evaluation.RepositoryTable(report))
+		case c.Format == "csv":
+			return printCSV(evaluation.Table(report))
+		case c.ByRepository:
+			return printRepositories(report)
 		}
-		heads, rows := evaluationRows(report, c.Format == "csv")
-		if c.ByRepository {
-			heads, rows = repositoryRows(report, c.Format == "csv")
-		}
-		if c.Format == "csv" {
-			return printCSV(heads, rows)
-		}
-		if err := printTable(rows, heads, func(row []any) []any { return row }); err != nil {
-			return err
-		}
-		say("shares of the graded trajectories with 95%% intervals; a trajectory without a valid submission is not resolved")
-		for _, comparison := range report.Comparisons {
-			say("%s", comparisonText(report, comparison))
-		}
-		return nil
+		return printEvaluations(report)
 	})
 }
 
-// proportionCells are one cell in a table, and one for each number in CSV.
-func proportionCells(p relabel.Proportion, csv bool) []any {
-	if csv {
-		return []any{p.Count, p.Of, p.Share, p.Low, p.High}
+func printEvaluations(report relabel.EvaluationReport) error {
+	t := newTable("ITERATION", "BENCHMARK", "STUDENT", "TASKS", "UNGRADED", "NOT VERIFIED", "INFRASTRUCTURE", "CANCELLED", "OPEN", "SUBMITTED", "RESOLVED", "INTERVAL", "PASS@K", "ID")
+	row := func(r relabel.Results, benchmark string) {
+		t.row(nameOfResults(r), benchmark, r.Student, r.Tasks, r.Ungraded, r.Unverified, r.Infrastructure, r.Cancelled, r.Open,
+			proportionText(r.Submitted), proportionText(r.Resolved), r.Resolved.Interval, passAtKText(r.PassAtK), r.IterationID)
 	}
-	return []any{proportionText(p)}
-}
-
-// proportionHeads are the heads of proportionCells.
-func proportionHeads(name string, csv bool) []string {
-	if csv {
-		return []string{name, name + "_of", name + "_share", name + "_low", name + "_high"}
-	}
-	return []string{name}
-}
-
-func evaluationRows(report relabel.EvaluationReport, csv bool) (heads []string, rows [][]any) {
-	heads = []string{"evaluation", "iteration_id", "benchmark", "student", "tasks", "ungraded", "infrastructure", "cancelled", "open"}
-	heads = append(append(heads, proportionHeads("submitted", csv)...), proportionHeads("resolved", csv)...)
 	for _, e := range report.Evaluations {
-		row := []any{e.Number, e.IterationID, benchmarkName(e), e.Student, e.Tasks, e.Ungraded, e.Infrastructure, e.Cancelled, e.Open}
-		rows = append(rows, append(append(row, proportionCells(e.Submitted, csv)...), proportionCells(e.Resolved, csv)...))
+		row(e.Results, benchmarkName(e))
 	}
-	return heads, rows
+	for _, r := range report.Samples {
+		row(r, "–")
+	}
+	if err := t.print(); err != nil {
+		return err
+	}
+	say("shares of the graded trajectories with 95%% intervals; a trajectory without a valid submission is not resolved")
+	for _, comparison := range report.Comparisons {
+		say("%s", comparisonText(report, comparison))
+	}
+	return nil
 }
 
-func repositoryRows(report relabel.EvaluationReport, csv bool) (heads []string, rows [][]any) {
-	heads = append([]string{"evaluation", "repository", "tasks", "ungraded"}, proportionHeads("resolved", csv)...)
-	for _, e := range report.Evaluations {
-		for _, r := range e.Repositories {
-			rows = append(rows, append([]any{e.Number, r.Repository, r.Tasks, r.Ungraded}, proportionCells(r.Resolved, csv)...))
+func printRepositories(report relabel.EvaluationReport) error {
+	t := newTable("ITERATION", "REPOSITORY", "TASKS", "UNGRADED", "RESOLVED", "INTERVAL")
+	rows := func(of relabel.Results) {
+		for _, r := range of.Repositories {
+			t.row(nameOfResults(of), r.Repository, r.Tasks, r.Ungraded, proportionText(r.Resolved), r.Resolved.Interval)
 		}
 	}
-	return heads, rows
+	for _, e := range report.Evaluations {
+		rows(e.Results)
+	}
+	for _, r := range report.Samples {
+		rows(r)
+	}
+	return t.print()
+}
+
+func nameOfResults(r relabel.Results) string { return fmt.Sprintf("%s %d", r.Kind, r.Number) }
+
+// passAtKText lists pass@k, with the number of tasks that it leaves out.
+func passAtKText(all []relabel.PassAtK) string {
+	texts := make([]string, len(all))
+	for i, p := range all {
+		texts[i] = fmt.Sprintf("@%d %s", p.K, meanOf(p.Value))
+		if p.Short > 0 {
+			texts[i] += fmt.Sprintf(" (without %d tasks)", p.Short)
+		}
+	}
+	return strings.Join(texts, ", ")
 }
 
 // benchmarkName is the benchmark's name, or its id if it has none.

@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"encoding/csv"
-	"fmt"
 	"os"
+
+	"relabel/evaluation"
 )
 
 // ReportCommand is `relabel report`.
@@ -21,26 +21,4 @@ type reportFlags struct {
 }
 
 // printCSV prints a header and rows as CSV.
-func printCSV(heads []string, rows [][]any) error {
-	w := csv.NewWriter(os.Stdout)
-	lines := [][]string{heads}
-	for _, row := range rows {
-		line := make([]string, len(row))
-		for i, cell := range row {
-			line[i] = csvText(cell)
-		}
-		lines = append(lines, line)
-	}
-	return w.WriteAll(lines)
-}
-
-// csvText formats a cell; nil pointers are empty.
-func csvText(cell any) string {
-	if number, ok := cell.(*float64); ok {
-		if number == nil {
-			return ""
-		}
-		return fmt.Sprintf("%.6g", *number)
-	}
-	return fmt.Sprint(cell)
-}
+func printCSV(heads []string, rows [][]any) error { return evaluation.WriteCSV(os.Stdout, heads, rows) }

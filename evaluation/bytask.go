@@ -40,8 +40,14 @@ func (c *ByTask) Proportion() relabel.Proportion {
 		return p
 	}
 	interval := stats.Wilson(p.Count, p.Of)
+	p.Interval = relabel.IntervalWilson
 	if !single {
-		interval, _ = stats.Clustered(c.sum)
+		var exact bool
+		interval, exact = stats.Clustered(c.sum)
+		p.Interval = relabel.IntervalWilsonByTask
+		if exact {
+			p.Interval = relabel.IntervalClustered
+		}
 	}
 	p.Share, p.Low, p.High = new(float64(p.Count)/float64(p.Of)), &interval.Low, &interval.High
 	return p

@@ -10,23 +10,20 @@ import (
 	"relabel/stats"
 )
 
-// Of returns the result of an evaluation from those of its tasks. The caller adds names and pass@k.
-func Of(it relabel.Iteration, tasks []relabel.TaskResults) relabel.Evaluation {
-	e := relabel.Evaluation{IterationID: it.ID, Number: it.Number, StudentID: it.StudentID, Tasks: len(tasks), Repositories: []relabel.RepositoryResults{}}
-	if it.BenchmarkID != nil {
-		e.BenchmarkID = *it.BenchmarkID
-	}
+// Of returns the results of an iteration from those of its tasks. The caller adds names and pass@k.
+func Of(it relabel.Iteration, tasks []relabel.TaskResults) relabel.Results {
+	e := relabel.Results{RunID: it.RunID, IterationID: it.ID, Kind: it.Kind, Number: it.Number, State: it.State, CreatedAt: it.CreatedAt,
+		StudentID: it.StudentID, Generations: it.Generations, Tasks: len(tasks), Repositories: []relabel.RepositoryResults{}}
+	var submitted ByTask
 	for _, t := range tasks {
+		e.Unverified += t.Unverified
 		e.Infrastructure += t.Infrastructure
 		e.Cancelled += t.Cancelled
 		e.Open += t.Open
-	}
-	e.Ungraded, e.Resolved = resolved(tasks)
-	var submitted ByTask
-	for _, t := range tasks {
 		submitted.Add(t.TaskID, t.Submitted, t.Graded)
 	}
 	e.Submitted = submitted.Proportion()
+	e.Ungraded, e.Resolved = resolved(tasks)
 	for _, of := range byRepository(tasks) {
 		r := relabel.RepositoryResults{Repository: of[0].Repository, Tasks: len(of)}
 		r.Ungraded, r.Resolved = resolved(of)
@@ -88,6 +85,9 @@ func Compare(tasks, with []relabel.TaskResults) relabel.Comparison {
 		}
 		if difference < 0 {
 			c.Worse++
+		}
+		if difference != 0 {
+			c.Changed = append(c.Changed, relabel.ChangedTask{TaskID: a.TaskID, InstanceID: a.InstanceID, Resolved: a.Resolved, Graded: a.Graded, WithResolved: b.Resolved, WithGraded: b.Graded})
 		}
 		differences = append(differences, difference)
 	}

@@ -1,7 +1,9 @@
 package evaluation_test
 
 import (
+	"encoding/csv"
 	"math"
+	"strings"
 	"testing"
 
 	"relabel"
@@ -71,11 +73,64 @@ func TestTwoEvaluationsAreComparedTaskByTask(t *testing.T) {
 func TestSeveralGenerationsHaveNoMcNemarTest(t *testing.T) {
 	ids := newIDs(3)
 	after, before := results(ids, "110"), results(ids, "100")
-	after[1] = relabel.TaskResults{TaskID: ids[1], Graded: 4, Resolved: 3}
+	after[1] = relabel.TaskResults{TaskID: ids[1], InstanceID: "b", Graded: 4, Resolved: 3}
+	if changed := evaluation.Compare(after, before).Changed; len(changed) != 1 || changed[0] != (relabel.ChangedTask{TaskID: ids[1], InstanceID: "b", Resolved: 3, Graded: 4, WithGraded: 1}) {
+		t.Errorf("changed: %+v", changed)
+	}
 	if c := evaluation.Compare(after, before); c.P != nil || !near(c.Difference, 0.25) || c.Better != 1 {
 		t.Errorf("%+v", c)
 	}
 	if c := evaluation.Compare(results(ids, "xxx"), before); c.Tasks != 0 || c.Ungraded != 3 || c.Difference != nil {
 		t.Errorf("%+v", c)
+	}
+}
+
+func TestAShareNamesTheMethodOfItsInterval(t *testing.T) {
+	for want, trials := range map[relabel.IntervalMethod][][2]int{ // successes and trials by task
+		relabel.IntervalWilson: {{1, 1}, {0, 1}}, relabel.IntervalClustered: {{1, 2}, {0, 2}}, relabel.IntervalWilsonByTask: {{2, 2}, {2, 2}}, "": {{0, 0}},
+	} {
+		var sum evaluation.ByTask
+		for _, of := range trials {
+			sum.Add(relabel.NewID(), of[0], of[1])
+		}
+		if p := sum.Proportion(); p.Interval != want {
+			t.Errorf("%v: %q, not %q", trials, p.Interval, want)
+		}
+	}
+}
+
+func TestTheTableOfAReportHasTheSameColumnsForAllRows(t *testing.T) {
+	ids := newIDs(4)
+	e := relabel.Evaluation{Results: evaluation.Of(relabel.Iteration{ID: ids[0], Kind: relabel.Evaluate, Number: 2}, results(ids, "1100")), BenchmarkID: ids[1], Benchmark: "a, \"b\""}
+	sample := evaluation.Of(relabel.Iteration{ID: ids[2], Kind: relabel.Sample, Number: 1, Generations: 2}, results(ids, "10xx"))
+	sample.PassAtK = []relabel.PassAtK{{K: 1, Value: new(0.25), Tasks: 2}, {K: 2, Tasks: 0, Short: 2}}
+	c := evaluation.Compare(results(ids, "1100"), results(ids, "1000"))
+	c.IterationID, c.WithID = ids[0], ids[3]
+	report := relabel.EvaluationReport{Evaluations: []relabel.Evaluation{e}, Comparisons: []relabel.Comparison{c}, Samples: []relabel.Results{sample}}
+	heads, rows := evaluation.Table(report)
+	var b strings.Builder
+	if err := evaluation.WriteCSV(&b, heads, rows); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
+	if err != nil || len(lines) != 3 {
+		t.Fatalf("%d lines, %v", len(lines), err)
+	}
+	for row, want := range []map[string]string{
+		{"benchmark": "a, \"b\"", "number": "2", "resolved": "2", "resolved_share": "0.5", "resolved_interval": "wilson", "pass_at_1": "", "compared_with_id": ids[3].String(), "difference": "0.25", "better": "1", "mcnemar_p": "1"},
+		{"kind": "sample", "benchmark": "", "infrastructure": "2", "pass_at_1": "0.25", "pass_at_1_tasks": "2", "pass_at_2": "", "pass_at_2_tasks": "0", "difference": ""},
+	} {
+		for i, head := range lines[0] {
+			if value, is := want[head]; is && lines[row+1][i] != value {
+				t.Errorf("row %d: %s is %q, not %q", row, head, lines[row+1][i], value)
+			}
+			delete(want, head)
+		}
+		if len(want) > 0 {
+			t.Errorf("no columns %v", want)
+		}
+	}
+	if heads, rows := evaluation.RepositoryTable(report); len(rows) != 2 || len(rows[0]) != len(heads) || rows[0][3] != "r" {
+		t.Errorf("%v: %v", heads, rows)
 	}
 }

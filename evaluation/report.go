@@ -13,29 +13,34 @@ type Store interface {
 	ListPassAtK(ctx context.Context, it relabel.Iteration) ([]relabel.PassAtK, error)
 	FindBenchmark(ctx context.Context, id relabel.ID) (relabel.Benchmark, error)
 	FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error)
+	FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
 }
 
-// Report sums up the evaluations among a run's iterations, which are in order of creation.
+// Report sums up the evaluations and samples among a run's iterations, which are in order of creation.
 func Report(ctx context.Context, s Store, run relabel.ID, iterations []relabel.Iteration) (relabel.EvaluationReport, error) {
-	report := relabel.EvaluationReport{RunID: run, Evaluations: []relabel.Evaluation{}, Comparisons: []relabel.Comparison{}}
+	report := relabel.EvaluationReport{RunID: run, Evaluations: []relabel.Evaluation{}, Comparisons: []relabel.Comparison{}, Samples: []relabel.Results{}}
 	last := map[relabel.ID]relabel.ID{} // the last evaluation on a benchmark
 	tasks := map[relabel.ID][]relabel.TaskResults{}
 	for _, it := range iterations {
-		if it.Kind != relabel.Evaluate {
+		if it.Kind.Labelled() {
 			continue
 		}
-		results, err := s.ListTaskResults(ctx, it.ID)
+		results, of, err := resultsOf(ctx, s, it)
 		if err != nil {
 			return report, err
 		}
-		e, err := named(ctx, s, it, Of(it, results))
+		if it.Kind != relabel.Evaluate {
+			report.Samples = append(report.Samples, of)
+			continue
+		}
+		e, err := onBenchmark(ctx, s, it, of)
 		if err != nil {
 			return report, err
 		}
 		report.Evaluations = append(report.Evaluations, e)
 		if before, ok := last[e.BenchmarkID]; ok {
 			c := Compare(results, tasks[before])
-			c.IterationID, c.WithID = it.ID, before
+			c.IterationID, c.WithID, c.Changed = it.ID, before, nil
 			report.Comparisons = append(report.Comparisons, c)
 			delete(tasks, before)
 		}
@@ -44,21 +49,50 @@ func Report(ctx context.Context, s Store, run relabel.ID, iterations []relabel.I
 	return report, nil
 }
 
-// named adds names and pass@k to an evaluation.
-func named(ctx context.Context, s Store, it relabel.Iteration, e relabel.Evaluation) (relabel.Evaluation, error) {
-	student, err := s.FindPolicy(ctx, e.StudentID)
-	if err != nil {
-		return e, err
-	}
-	e.Student = fmt.Sprintf("%s@%d", student.Name, student.Version)
-	if it.BenchmarkID != nil {
-		b, err := s.FindBenchmark(ctx, *it.BenchmarkID)
+// OfEvaluations returns the results of evaluations.
+func OfEvaluations(ctx context.Context, s Store, iterations []relabel.Iteration) ([]relabel.Evaluation, error) {
+	all := make([]relabel.Evaluation, 0, len(iterations))
+	for _, it := range iterations {
+		_, of, err := resultsOf(ctx, s, it)
 		if err != nil {
-			return e, err
+			return nil, err
 		}
-		e.Benchmark = b.Name
+		e, err := onBenchmark(ctx, s, it, of)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
 	}
-	e.PassAtK, err = s.ListPassAtK(ctx, it)
+	return all, nil
+}
+
+// resultsOf returns the results of an iteration by task, and their sum with names and pass@k.
+func resultsOf(ctx context.Context, s Store, it relabel.Iteration) (tasks []relabel.TaskResults, r relabel.Results, err error) {
+	if tasks, err = s.ListTaskResults(ctx, it.ID); err != nil {
+		return nil, r, err
+	}
+	r = Of(it, tasks)
+	run, err := s.FindRun(ctx, it.RunID)
+	if err != nil {
+		return nil, r, err
+	}
+	student, err := s.FindPolicy(ctx, it.StudentID)
+	if err != nil {
+		return nil, r, err
+	}
+	r.Run, r.Student = run.Name, fmt.Sprintf("%s@%d", student.Name, student.Version)
+	r.PassAtK, err = s.ListPassAtK(ctx, it)
+	return tasks, r, err
+}
+
+// onBenchmark adds the benchmark of an evaluation to its results.
+func onBenchmark(ctx context.Context, s Store, it relabel.Iteration, r relabel.Results) (relabel.Evaluation, error) {
+	e := relabel.Evaluation{Results: r}
+	if it.BenchmarkID == nil { // of a run that is being deleted
+		return e, nil
+	}
+	b, err := s.FindBenchmark(ctx, *it.BenchmarkID)
+	e.BenchmarkID, e.Benchmark = *it.BenchmarkID, b.Name
 	return e, err
 }
 

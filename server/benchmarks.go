@@ -10,6 +10,7 @@ import (
 
 	"relabel"
 	"relabel/api"
+	"relabel/evaluation"
 )
 
 func (s *site) addBenchmarks() {
@@ -18,6 +19,8 @@ func (s *site) addBenchmarks() {
 			"unless that is allowed (allow_benchmarks)."), s.createBenchmark)
 	add(s, operation(http.MethodGet, "/v1/benchmarks", "benchmarks", "list-benchmarks", "List benchmarks", "Benchmarks, newest first."), s.listBenchmarks)
 	add(s, operation(http.MethodGet, "/v1/benchmarks/{id}", "benchmarks", "show-benchmark", "Show a benchmark", "One benchmark with its tasks and the excluded ones."), s.showBenchmark)
+	add(s, operation(http.MethodGet, "/v1/benchmarks/{id}/evaluations", "benchmarks", "list-evaluations", "List the evaluations on a benchmark",
+		"The evaluations on a benchmark, of all runs, newest first, each with its checkpoint and its results as in a run's report."), s.listEvaluations)
 }
 
 func (s *site) createBenchmark(ctx context.Context, in *of[api.NewBenchmark]) (*of[api.BenchmarkView], error) {
@@ -150,6 +153,21 @@ func (s *site) viewBenchmark(ctx context.Context, id relabel.ID) (*of[api.Benchm
 		view.Instances[i] = t.InstanceID
 	}
 	return one(view, err)
+}
+
+func (s *site) listEvaluations(ctx context.Context, in *struct {
+	IDPath
+	api.PageQuery
+}) (*of[api.Page[relabel.Evaluation]], error) {
+	if _, err := s.Store.FindBenchmark(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	its, next, err := s.Store.ListEvaluations(ctx, in.ID, page(in.PageQuery))
+	if err != nil {
+		return nil, err
+	}
+	all, err := evaluation.OfEvaluations(ctx, s.Store, its)
+	return pageOf(all, next, err)
 }
 
 // findBenchmark finds a benchmark by its id or its name.

@@ -60,15 +60,8 @@ func (m *memory) ListReserved(_ context.Context, taskset relabel.ID, allowed []s
 	return reserved, m.broken
 }
 
-func (m *memory) ListEvaluations(_ context.Context, benchmark relabel.ID) (list []relabel.Iteration, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, it := range m.iterations {
-		if it.BenchmarkID != nil && *it.BenchmarkID == benchmark {
-			list = append(list, it)
-		}
-	}
-	return list, m.broken
+func (m *memory) ListEvaluations(_ context.Context, benchmark relabel.ID, p relabel.Page) ([]relabel.Iteration, string, error) {
+	return page(m, m.iterations, p, func(it relabel.Iteration) relabel.ID { return it.ID }, func(it relabel.Iteration) bool { return it.BenchmarkID != nil && *it.BenchmarkID == benchmark })
 }
 
 func (m *memory) ListTaskResults(context.Context, relabel.ID) ([]relabel.TaskResults, error) {

@@ -23,7 +23,8 @@ func limitsOf(table string) string {
 var benchmarkSelect = `SELECT be.id, coalesce(be.name, '') AS name, be.taskset_id, be.source, be.tasks,
 	(SELECT coalesce(json_agg(json_build_object('instance_id', ex.instance_id, 'reason', ex.reason) ORDER BY ex.instance_id), '[]')
 		FROM benchmark_excluded ex WHERE ex.benchmark_id = be.id) AS excluded,
-	` + limitsOf("be") + ` AS limits, be.created_at FROM benchmarks be`
+	` + limitsOf("be") + ` AS limits, be.created_at,
+	(SELECT count(*) FROM iterations it WHERE it.benchmark_id = be.id) AS evaluations FROM benchmarks be`
 
 const limitColumns = "max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries"
 
@@ -163,7 +164,10 @@ func (s *Store) ListReserved(ctx context.Context, taskset relabel.ID, allowed []
 	return reserved, classify(err)
 }
 
-// ListEvaluations lists the evaluations of a benchmark in the order of creation.
-func (s *Store) ListEvaluations(ctx context.Context, benchmark relabel.ID) ([]relabel.Iteration, error) {
-	return listAll[relabel.Iteration](ctx, s, iterationSelect+" WHERE it.benchmark_id = $1 ORDER BY it.created_at, it.id", benchmark)
+// ListEvaluations lists the evaluations of a benchmark, newest first; none if there is no such
+// benchmark. CodeInvalid for an invalid page.
+func (s *Store) ListEvaluations(ctx context.Context, benchmark relabel.ID, p relabel.Page) ([]relabel.Iteration, string, error) {
+	l := list[relabel.Iteration]{query: iterationSelect, key: "it", keyOf: func(it relabel.Iteration) cursor { return cursor{it.CreatedAt, it.ID} }}
+	l.where("it.benchmark_id = %s", benchmark)
+	return l.page(ctx, s, p)
 }

@@ -91,10 +91,12 @@ func TestEvaluationsOfTheSameTasksShareABenchmark(t *testing.T) {
 	if *draw.BenchmarkID != b.ID || len(draw.Instances) != 2 {
 		t.Errorf("%+v", draw)
 	}
-	list, err := s.ListEvaluations(ctx, b.ID)
+	newest, next, err := s.ListEvaluations(ctx, b.ID, relabel.Page{Limit: 1})
 	must(t, err)
-	if len(list) != 2 || list[0].Number != 1 {
-		t.Errorf("%d evaluations of it", len(list))
+	older, end, err := s.ListEvaluations(ctx, b.ID, relabel.Page{Limit: 1, After: next})
+	must(t, err)
+	if len(newest) != 1 || newest[0].Number != 2 || len(older) != 1 || older[0].Number != 1 || end != "" {
+		t.Errorf("evaluations of it: %+v, then %+v", newest, older)
 	}
 }
 

@@ -45,3 +45,40 @@ func TestResultsOfAnEvaluationAreThoseOfItsTasks(t *testing.T) {
 		wantCode(t, err, relabel.CodeInvalid)
 	}
 }
+
+// Of four rollouts two are verified: one is resolved, one submitted nothing. Of the others one submitted
+// nothing either, but is not graded: the rest of the unverified ones might be resolved.
+func TestASampleGradesOnlyWhatIsVerified(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.SeedWith(t, s, 1, func(d *storetest.Seeded) {
+		samples(4)(d)
+		d.Iteration.Verify = "sample:2"
+		d.Trajectories[2].SkipVerify, d.Trajectories[3].SkipVerify = true, true
+	})
+	storetest.Finish(t, s, storetest.Claim(t, s, d.Trajectories[0].ID, "w"), 1, true)
+	for i, submitted := range []bool{false, false, true} {
+		c := storetest.Claim(t, s, d.Trajectories[i+1].ID, "w")
+		must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndMaxTurns, Submitted: submitted, Patch: []byte("diff")}))
+		must(t, s.BeginVerifying(ctx, c.Fence))
+		if i == 0 {
+			must(t, s.Finish(ctx, c.Fence, relabel.Verdict{Reason: relabel.VerdictEmptyPatch}))
+			continue
+		}
+		must(t, s.FinishUnverified(ctx, c.Fence))
+	}
+	its, err := s.ListIterations(ctx, d.Run.ID)
+	must(t, err)
+	report, err := evaluation.Report(ctx, s, d.Run.ID, its)
+	must(t, err)
+	if len(report.Samples) != 1 || len(report.Evaluations) != 0 {
+		t.Fatalf("%+v", report)
+	}
+	r := report.Samples[0]
+	if r.Resolved.Count != 1 || r.Resolved.Of != 2 || r.Unverified != 2 || r.Infrastructure != 0 || r.Generations != 4 || r.Run != d.Run.Name {
+		t.Errorf("%+v", r)
+	}
+	if p := r.PassAtK; len(p) != 3 || *p[0].Value != 0.5 || *p[1].Value != 1 || p[2].Value != nil || p[2].Short != 1 {
+		t.Errorf("pass@k %+v", p)
+	}
+}

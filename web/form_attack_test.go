@@ -61,7 +61,7 @@ func TestFormsRefuseHostileValuesAtTheirFields(t *testing.T) {
 		path    string
 		request any
 	}{
-		{"/runs/new", api.NewRun{}}, {"/policies/new", api.NewPolicy{}}, {run + "/scheduling", api.SchedulingPatch{}}, {run + "/start", api.NewIteration{}},
+		{"/runs/new", api.NewRun{}}, {"/policies/new", api.NewPolicy{}}, {"/benchmarks/new", api.NewBenchmark{}}, {run + "/scheduling", api.SchedulingPatch{}}, {run + "/start", api.NewIteration{}},
 		{run + "/export", api.NewExport{}}, {run + "/verify", api.Regrade{}}, {run + "/verify/cancel", api.CancelRegrade{}}, {run + "/pause", api.NewPause{}},
 		{run + "/scores", api.NewScoring{}}, {run + "/scores/cancel", api.CancelScorings{}},
 		{iteration + "/retry", api.Retry{}}, {iteration + "/relabel", api.NewRelabeling{}}, {trajectory + "/reviews/new", api.NewReview{}},

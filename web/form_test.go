@@ -36,6 +36,7 @@ func TestEveryOptionOfTheRESTInterfaceIsOnItsForm(t *testing.T) {
 	}{
 		{"/runs/new", api.NewRun{}, []string{""}},
 		{"/policies/new", api.NewPolicy{}, []string{""}},
+		{"/benchmarks/new", api.NewBenchmark{}, []string{""}},
 		{run + "/scheduling", api.SchedulingPatch{}, []string{""}},
 		{run + "/start", api.NewIteration{}, []string{"", "?kind=evaluate"}},
 		{run + "/export", api.NewExport{}, []string{"?views=tree&views=linear"}},

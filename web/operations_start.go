@@ -19,19 +19,20 @@ import (
 
 func (v *viewer) startIteration(r *http.Request, run relabel.Run, chosen url.Values) (operation, error) {
 	var rounds []round
-	var names []string
+	var names, benchmarks []string
 	l := load{ctx: r.Context()}
 	read(&l, &rounds, v.spentRounds, run.ID)
 	read(&l, &names, v.policyNames, offeredNames)
+	read(&l, &benchmarks, v.benchmarkNames, offeredNames)
 	body, f := api.NewIteration{}, startForm(run, chosen)
 	if err := cmp.Or(l.err, f.read(&body)); err != nil {
 		return operation{}, err
 	}
 	body.Student = cmp.Or(body.Student, nextStudent(rounds, names))
 	// An evaluation never draws from the tasks that its student was trained on.
-	body.HeldOut = body.Kind == relabel.Evaluate && len(body.Instances) == 0 && body.Again == nil
+	body.HeldOut = body.Kind == relabel.Evaluate && len(body.Instances) == 0 && body.Again == nil && body.Benchmark == ""
 	o := post(runPath(run.ID), "/iterations", "Start the next iteration of "+run.Name, "Start")
-	o.Call.Body, o.Fields, o.Done = body, startFields(run, f, body, names, rounds), madeAt("/iterations/")
+	o.Call.Body, o.Fields, o.Done = body, startFields(run, f, body, names, benchmarks, rounds), madeAt("/iterations/")
 	n, err := v.countTrajectories(r.Context(), run, body)
 	o.Notes = []string{fmt.Sprintf("Queues %s trajectories. Workers call models as soon as they have slots.", chart.Grouped(int64(n)))}
 	if run.Paused != nil {
@@ -47,18 +48,23 @@ func startForm(run relabel.Run, chosen url.Values) form {
 	if !kind.Labelled() || run.Beta == nil {
 		f.hidden = append(f.hidden, "beta")
 	}
+	if kind == relabel.Evaluate {
+		f.hidden = append(f.hidden, "allow_benchmarks")
+	} else {
+		f.hidden = append(f.hidden, "held_out", "benchmark")
+	}
 	switch {
 	case strings.TrimSpace(chosen.Get("instances")) != "":
-		f.hidden = append(f.hidden, "again", "tasks", "held_out")
+		f.hidden = append(f.hidden, "benchmark", "again", "tasks", "held_out")
 	case chosen.Get("again") != "":
-		f.hidden = append(f.hidden, "instances", "tasks", "held_out")
-	case kind != relabel.Evaluate:
-		f.hidden = append(f.hidden, "held_out")
+		f.hidden = append(f.hidden, "benchmark", "instances", "tasks", "held_out")
+	case kind == relabel.Evaluate && strings.TrimSpace(chosen.Get("benchmark")) != "":
+		f.hidden = append(f.hidden, "again", "instances", "tasks", "held_out")
 	}
 	return f
 }
 
-func startFields(run relabel.Run, f form, body api.NewIteration, policies []string, rounds []round) []operationField {
+func startFields(run relabel.Run, f form, body api.NewIteration, policies, benchmarks []string, rounds []round) []operationField {
 	var again []string
 	for _, r := range slices.Backward(rounds) {
 		if r.Kind == cmp.Or(body.Kind, run.Recipe.DefaultKind()) {
@@ -66,11 +72,12 @@ func startFields(run relabel.Run, f form, body api.NewIteration, policies []stri
 		}
 	}
 	return f.fields(api.NewIteration{}, map[string]func(*operationField){
-		"kind":     func(f *operationField) { f.Choices = kindChoices(run.Recipe) },
-		"student":  with(policies, body.Student),
-		"again":    with(again, ""),
-		"held_out": func(f *operationField) { f.Values = []string{strconv.FormatBool(body.HeldOut)} },
-		"beta":     func(f *operationField) { f.Help += " Empty: the schedule’s, " + betaWords(*run.Beta) + "." },
+		"kind":      func(f *operationField) { f.Choices = kindChoices(run.Recipe) },
+		"student":   with(policies, body.Student),
+		"again":     with(again, ""),
+		"benchmark": with(benchmarks, ""),
+		"held_out":  func(f *operationField) { f.Values = []string{strconv.FormatBool(body.HeldOut)} },
+		"beta":      func(f *operationField) { f.Help += " Empty: the schedule’s, " + betaWords(*run.Beta) + "." },
 	})
 }
 
@@ -90,6 +97,13 @@ func (v *viewer) countTrajectories(ctx context.Context, run relabel.Run, ask api
 			return 0, relabel.Errorf(relabel.CodeInvalid, "there is no such iteration").On("again")
 		}
 		return len(draw.Instances) * max(1, cmp.Or(ask.Generations, draw.Generations)), err
+	}
+	if ask.Benchmark != "" {
+		b, err := named(ctx, ask.Benchmark, v.Store.FindBenchmark, v.Store.FindBenchmarkByName)
+		if relabel.CodeOf(err) == relabel.CodeNotFound {
+			return 0, relabel.Errorf(relabel.CodeInvalid, "no benchmark has this id or name").On("benchmark")
+		}
+		return b.Tasks * max(1, ask.Generations), err
 	}
 	open, heldOut, err := v.Store.CountTasks(ctx, run.TasksetID)
 	n := open

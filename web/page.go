@@ -62,7 +62,7 @@ type shortcut struct{ Keys, Does string }
 func (s shortcut) Each() []string { return strings.Fields(s.Keys) }
 
 var sections = []crumb{
-	{"Home", "/"}, {"Trajectories", "/trajectories"}, {"Tasks", "/tasks"}, {"Policies", "/policies"}, {"Exports", "/exports"}, {"Reviews", "/reviews"}, {"Audit", "/audit"},
+	{"Home", "/"}, {"Trajectories", "/trajectories"}, {"Tasks", "/tasks"}, {"Benchmarks", "/benchmarks"}, {"Policies", "/policies"}, {"Exports", "/exports"}, {"Reviews", "/reviews"}, {"Audit", "/audit"},
 }
 
 var commonScripts = []string{"page.js", "live.js", "operations.js"}

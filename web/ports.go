@@ -15,6 +15,8 @@ type Store interface {
 	relabel.IterationStore
 	relabel.SchedulingStore
 	relabel.TaskStore
+	relabel.BenchmarkStore
+	relabel.EvaluationStore
 	relabel.TokenizerStore
 	relabel.PolicyStore
 	relabel.ExportStore

@@ -22,3 +22,8 @@ func (c *Client) Benchmarks(ctx context.Context, filter url.Values) ([]relabel.B
 func (c *Client) Benchmark(ctx context.Context, word string) (api.BenchmarkView, error) {
 	return get[api.BenchmarkView](ctx, c, at("benchmarks", word))
 }
+
+// EvaluationsOn lists the evaluations on a benchmark, newest first.
+func (c *Client) EvaluationsOn(ctx context.Context, benchmark relabel.ID) ([]relabel.Evaluation, error) {
+	return list[relabel.Evaluation](ctx, c, at("benchmarks", benchmark.String(), "evaluations"), nil)
+}

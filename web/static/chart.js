@@ -21,8 +21,9 @@
     return there.lastIndexOf(Math.max(...there));
   };
 
-  // mark draws the shape of a series at its points: colour is never the only difference.
-  const mark = (look) => (u, index) => {
+  // mark draws the shape of a series at its points: colour is never the only difference. A point with
+  // an interval has a line from its low to its high bound, which a band does not show without neighbours.
+  const mark = (look, lows, highs) => (u, index) => {
     const { ctx } = u, r = 4 * devicePixelRatio;
     ctx.save();
     ctx.fillStyle = ctx.strokeStyle = colour(look);
@@ -31,6 +32,10 @@
       if (v == null || u.data[0][i] < u.scales.x.min || u.data[0][i] > u.scales.x.max) return;
       const x = u.valToPos(u.data[0][i], "x", true), y = u.valToPos(v, "y", true);
       ctx.beginPath();
+      if (lows?.[i] != null && highs?.[i] != null) {
+        ctx.moveTo(x, u.valToPos(lows[i], "y", true)); ctx.lineTo(x, u.valToPos(highs[i], "y", true)); ctx.stroke();
+        ctx.beginPath();
+      }
       if (look === "teacher" || look === "dim") ctx.rect(x - r, y - r, 2 * r, 2 * r);
       else if (look === "label") { ctx.moveTo(x, y - 1.3 * r); ctx.lineTo(x + 1.3 * r, y); ctx.lineTo(x, y + 1.3 * r); ctx.lineTo(x - 1.3 * r, y); ctx.closePath(); }
       else if (look === "differ" || look === "infra") { ctx.moveTo(x, y - 1.2 * r); ctx.lineTo(x + 1.2 * r, y + r); ctx.lineTo(x - 1.2 * r, y + r); ctx.closePath(); }
@@ -61,7 +66,7 @@
       series.push({
         label: shapes[s.look] + " " + s.name, look: s.look, stroke, width: 2, dash: dashes[s.look], spanGaps: true,
         value: (_, v, __, i) => i == null ? "–" : amount(own[i]) + (s.low?.[i] != null ? " (" + amount(s.low[i]) + " to " + amount(s.high[i]) + ")" : ""),
-        ...(c.bars ? { fill: stroke, paths: uPlot.paths.bars({ size: [0.6, 60] }), points: { show: false } } : { points: { show: xs.length <= 60 ? mark(s.look) : false } }),
+        ...(c.bars ? { fill: stroke, paths: uPlot.paths.bars({ size: [0.6, 60] }), points: { show: false } } : { points: { show: xs.length <= 60 ? mark(s.look, s.low, s.high) : false } }),
       });
       if (s.low) {
         const at = data.length;

@@ -1,0 +1,127 @@
+package evaluation
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+
+	"relabel"
+)
+
+// shareHeads are the heads of a share's columns: count, denominator, share, and its interval with the
+// method.
+func shareHeads(name string) []string {
+	return []string{name, name + "_of", name + "_share", name + "_low", name + "_high", name + "_interval"}
+}
+
+func shareCells(p relabel.Proportion) []any {
+	return []any{p.Count, p.Of, p.Share, p.Low, p.High, p.Interval}
+}
+
+// Table has a row for each evaluation of a report, then for each sample, with a number in each cell:
+// results, pass@k with its tasks, and the comparison with the evaluation before on the same benchmark.
+func Table(report relabel.EvaluationReport) (heads []string, rows [][]any) {
+	heads = []string{"kind", "number", "iteration_id", "benchmark_id", "benchmark", "student", "generations", "tasks", "ungraded", "unverified", "infrastructure", "cancelled", "open"}
+	heads = slices.Concat(heads, shareHeads("submitted"), shareHeads("resolved"))
+	ks := PassKs(report)
+	for _, k := range ks {
+		heads = append(heads, fmt.Sprintf("pass_at_%d", k), fmt.Sprintf("pass_at_%d_tasks", k))
+	}
+	heads = append(heads, "compared_with_id", "compared_tasks", "difference", "difference_low", "difference_high", "better", "worse", "mcnemar_p")
+	for _, e := range report.Evaluations {
+		rows = append(rows, slices.Concat(resultCells(e.Results, e.BenchmarkID.String(), e.Benchmark, ks), comparisonCells(report, e.IterationID)))
+	}
+	for _, r := range report.Samples {
+		rows = append(rows, slices.Concat(resultCells(r, "", "", ks), comparisonCells(report, r.IterationID)))
+	}
+	return heads, rows
+}
+
+func resultCells(r relabel.Results, benchmarkID, benchmark string, ks []int) []any {
+	cells := []any{r.Kind, r.Number, r.IterationID, benchmarkID, benchmark, r.Student, r.Generations, r.Tasks, r.Ungraded, r.Unverified, r.Infrastructure, r.Cancelled, r.Open}
+	cells = slices.Concat(cells, shareCells(r.Submitted), shareCells(r.Resolved))
+	for _, k := range ks {
+		i := slices.IndexFunc(r.PassAtK, func(p relabel.PassAtK) bool { return p.K == k })
+		if i < 0 {
+			cells = append(cells, "", "")
+			continue
+		}
+		cells = append(cells, r.PassAtK[i].Value, r.PassAtK[i].Tasks)
+	}
+	return cells
+}
+
+// comparisonCells are those of an iteration's comparison, empty without one.
+func comparisonCells(report relabel.EvaluationReport, iteration relabel.ID) []any {
+	for _, c := range report.Comparisons {
+		if c.IterationID == iteration {
+			return []any{c.WithID, c.Tasks, c.Difference, c.Low, c.High, c.Better, c.Worse, c.P}
+		}
+	}
+	return []any{"", "", "", "", "", "", "", ""}
+}
+
+// PassKs are the k for which a report has pass@k, in order.
+func PassKs(report relabel.EvaluationReport) (ks []int) {
+	add := func(r relabel.Results) {
+		for _, p := range r.PassAtK {
+			ks = append(ks, p.K)
+		}
+	}
+	for _, e := range report.Evaluations {
+		add(e.Results)
+	}
+	for _, r := range report.Samples {
+		add(r)
+	}
+	slices.Sort(ks)
+	return slices.Compact(ks)
+}
+
+// RepositoryTable has a row for each evaluation or sample and each of its repositories.
+func RepositoryTable(report relabel.EvaluationReport) (heads []string, rows [][]any) {
+	heads = slices.Concat([]string{"kind", "number", "iteration_id", "repository", "tasks", "ungraded"}, shareHeads("resolved"))
+	add := func(of relabel.Results) {
+		for _, r := range of.Repositories {
+			rows = append(rows, slices.Concat([]any{of.Kind, of.Number, of.IterationID, r.Repository, r.Tasks, r.Ungraded}, shareCells(r.Resolved)))
+		}
+	}
+	for _, e := range report.Evaluations {
+		add(e.Results)
+	}
+	for _, r := range report.Samples {
+		add(r)
+	}
+	return heads, rows
+}
+
+// ComparisonTable has a row for a comparison.
+func ComparisonTable(c relabel.Comparison) (heads []string, rows [][]any) {
+	heads = []string{"iteration_id", "with_id", "tasks", "ungraded", "better", "worse", "difference", "low", "high", "p"}
+	return heads, [][]any{{c.IterationID, c.WithID, c.Tasks, c.Ungraded, c.Better, c.Worse, c.Difference, c.Low, c.High, c.P}}
+}
+
+// WriteCSV writes a table as CSV. Absent numbers are empty.
+func WriteCSV(to io.Writer, heads []string, rows [][]any) error {
+	w := csv.NewWriter(to)
+	lines := [][]string{heads}
+	for _, row := range rows {
+		line := make([]string, len(row))
+		for i, cell := range row {
+			line[i] = csvText(cell)
+		}
+		lines = append(lines, line)
+	}
+	return w.WriteAll(lines)
+}
+
+func csvText(cell any) string {
+	if number, ok := cell.(*float64); ok {
+		if number == nil {
+			return ""
+		}
+		return fmt.Sprintf("%.6g", *number)
+	}
+	return fmt.Sprint(cell)
+}
