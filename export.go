@@ -175,13 +175,15 @@ type Export struct {
 	State     ExportState     `json:"state" doc:"queued, running, done, failed or cancelled."`
 	// Destination is the URL of the bucket to write to. Empty: the exports' folder with the id
 	// FolderID.
-	Destination string         `json:"destination,omitempty" doc:"URL of the bucket that it is written to; absent: the exports' folder of the server."`
-	FolderID    string         `json:"-"`
-	Directory   string         `json:"directory" doc:"Location of its files: a folder or a URL."`
-	Parts       int            `json:"parts" doc:"Parts that workers build independently; 0 until it is cut."`
-	PartsDone   int            `json:"parts_done" doc:"Finished parts."`
-	Rows        int            `json:"rows" doc:"Labelled states in it."`
-	Excluded    map[string]int `json:"excluded" doc:"Excluded states by reason."`
+	Destination string `json:"destination,omitempty" doc:"URL of the bucket that it is written to; absent: the exports' folder of the server."`
+	FolderID    string `json:"-"`
+	Directory   string `json:"directory" doc:"Location of its files: a folder or a URL."`
+	Parts       int    `json:"parts" doc:"Parts that workers build independently; 0 until it is cut."`
+	PartsDone   int    `json:"parts_done" doc:"Finished parts."`
+	Rows        int    `json:"rows" doc:"Labelled states in it."`
+	// Trajectories is nil before the end, and in exports of versions that did not count them.
+	Trajectories *int           `json:"trajectories,omitempty" doc:"Trajectories with a labelled state in it; absent before the end, and in exports of earlier versions."`
+	Excluded     map[string]int `json:"excluded" doc:"Excluded states by reason."`
 	// PromptCheck compares rendered prompts with those of the student's server; nil before
 	// the end, and without a token view.
 	PromptCheck *PromptCheck `json:"prompt_check,omitempty" doc:"Comparison of its prompts with those that the student's server received; absent before the end, and without a token view."`

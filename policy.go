@@ -35,11 +35,16 @@ type Policy struct {
 	// one, whose hash is in TokenizerHash, or a path below --tokenizers. TemplateText replaces the
 	// tokenizer's chat template, as does ChatTemplate, the path of a file below --tokenizers. All
 	// may be empty.
-	Tokenizer     string    `json:"tokenizer,omitempty" doc:"The model's tokenizer: name or hash of a registered one, or a path below --tokenizers; absent: unknown."`
-	TokenizerHash string    `json:"tokenizer_hash,omitempty" doc:"Hash of the registered tokenizer's files; absent if the tokenizer is a path."`
-	ChatTemplate  string    `json:"chat_template,omitempty" doc:"Path of a file with its chat template, below --tokenizers; absent: the tokenizer's own."`
-	TemplateText  string    `json:"template_text,omitempty" doc:"Text of its chat template; absent: the tokenizer's own."`
-	CreatedAt     time.Time `json:"created_at" doc:"When this version was created."`
+	Tokenizer     string `json:"tokenizer,omitempty" doc:"The model's tokenizer: name or hash of a registered one, or a path below --tokenizers; absent: unknown."`
+	TokenizerHash string `json:"tokenizer_hash,omitempty" doc:"Hash of the registered tokenizer's files; absent if the tokenizer is a path."`
+	ChatTemplate  string `json:"chat_template,omitempty" doc:"Path of a file with its chat template, below --tokenizers; absent: the tokenizer's own."`
+	TemplateText  string `json:"template_text,omitempty" doc:"Text of its chat template; absent: the tokenizer's own."`
+	// What trained the model, in training.go. Untrained excludes the other two. All may be empty:
+	// then it is unknown.
+	TrainedOn   []TrainedOn `json:"trained_on,omitempty" doc:"The exports that it was trained on; absent: not given, or untrained."`
+	TrainedFrom *ID         `json:"trained_from_id,omitempty" doc:"The policy version that this training started from; absent: not one that is registered."`
+	Untrained   bool        `json:"untrained,omitempty" doc:"Whether it is the start of training: no export has trained it, and it has 0 effective samples."`
+	CreatedAt   time.Time   `json:"created_at" doc:"When this version was created."`
 }
 
 // BaseURLs are the addresses that serve p: BaseURL, then the replicas.
@@ -324,4 +329,6 @@ type PolicyStore interface {
 	// of first appearance.
 	ListModels(ctx context.Context, policy ID) ([]ModelSeen, error)
 	ListPolicies(ctx context.Context, p Page) (policies []Policy, next string, err error)
+	// ListTrainingChain lists a policy, the one that its training started from, and so on.
+	ListTrainingChain(ctx context.Context, policy ID) ([]Policy, error)
 }

@@ -23,6 +23,15 @@ type NewPolicy struct {
 	Tokenizer    string             `json:"tokenizer,omitempty" placeholder:"DIR|NAME" help:"The model's tokenizer: its folder on this machine, which is registered, or the name or hash of a registered one." maxLength:"4096" doc:"The model's tokenizer: the name (or name@version) or the hash of a registered one, or a path below --tokenizers of the machines that use it. Exports of tokens use it when this policy is the student; a registered one counts prompts near the context limit. The policy keeps the hash."`
 	ChatTemplate string             `json:"chat_template,omitempty" placeholder:"FILE" help:"File with a chat template that replaces the tokenizer's own; its text is sent." maxLength:"4096" doc:"Path of a file with a chat template that replaces the tokenizer's own, below --tokenizers of the same machines."`
 	TemplateText string             `json:"template_text,omitempty" kong:"-" maxLength:"262144" doc:"Text of a chat template that replaces the tokenizer's own."`
+	TrainedOn    []NewTrainedOn     `json:"trained_on,omitempty" kong:"-" maxItems:"1000" doc:"The exports that the model was trained on since trained_from, each once. The policy keeps their numbers of trajectories and labelled states."`
+	TrainedFrom  string             `json:"trained_from,omitempty" placeholder:"POLICY" maxLength:"200" doc:"The policy version that this training started from: its id, its name (then the newest version), or name@version. Absent: a model that is not registered, which adds nothing to the effective samples."`
+	Untrained    bool               `json:"untrained,omitempty" doc:"The model is the start of training: no export has trained it, and it has 0 effective samples. Excludes trained_on and trained_from."`
+}
+
+// NewTrainedOn is an export that a new policy was trained on.
+type NewTrainedOn struct {
+	Export relabel.ID `json:"export" format:"uuid" doc:"Id of an export that is done."`
+	Epochs *float64   `json:"epochs,omitempty" exclusiveMinimum:"0" maximum:"1000000" doc:"Passes over the export; a fraction if training stopped within one. Default: the epochs of the trainer settings of the export's run; without any it is required."`
 }
 
 // CheckPolicy returns a CodeInvalid error on the first field of a policy that is wrong or

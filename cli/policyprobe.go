@@ -59,6 +59,7 @@ func addCommand(p relabel.Policy) string {
 	if p.TemplateText != "" { // the user has the file
 		words = append(words, "--chat-template", "FILE")
 	}
+	words = append(words, trainingFlags(p)...)
 	for i, w := range words {
 		words[i] = shellWord(w)
 	}

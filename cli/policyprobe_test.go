@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+	"github.com/google/uuid"
 
 	"relabel"
 	"relabel/api"
@@ -19,19 +20,22 @@ func TestTheCommandThatDoctorPrintsHasAllSettings(t *testing.T) {
 			Stop: []string{"###", "a,b"}, ChatTemplateKwargs: map[string]json.RawMessage{"enable_thinking": json.RawMessage("false")}, Logprobs: new(false)},
 		Limits: relabel.PolicyLimits{Concurrency: 3, RequestsPerMinute: 4, TokensPerMinute: 5, TimeoutSeconds: 60, Retries: 1, PatienceSeconds: 6, HedgeAfterSeconds: 7, ContextTokens: 32768},
 		Price:  &relabel.Price{Input: 0.5, Cached: 0.1, Output: 2, Currency: "EUR", Batch: 0.5}, CacheMarkers: relabel.CacheMarkersAnthropic,
-		Tokenizer: "/models/student", ChatTemplate: "/models/own.jinja"}
+		Tokenizer: "/models/student", ChatTemplate: "/models/own.jinja", TrainedFrom: &uuid.UUID{1}, TrainedOn: []relabel.TrainedOn{{ExportID: uuid.UUID{2}, Epochs: 2.5}}}
 	const want = `relabel policy add student --base-url https://host/v1 --model 'it'\''s a model' --replica https://b/v1 --replica https://c/v1 --server-kind vllm ` +
 		`--tool-format text --secret KEY --temperature 1 --top-p 0.95 --max-tokens 4096 --top-k 20 --min-p 0.1 --repetition-penalty 1.1 --presence-penalty 0.5 --frequency-penalty 0.25 ` +
 		`--stop '###' --stop a,b --chat-template-kwargs '{"enable_thinking":false}' --concurrency 3 --requests-per-minute 4 --tokens-per-minute 5 --timeout 60 ` +
 		`--retries 1 --patience 6 --hedge-after 7 --context-tokens 32768 --price-input 0.5 --price-cached 0.1 --price-output 2 --price-batch 0.5 --price-currency EUR --cache-markers anthropic ` +
-		`--tokenizer /models/student --chat-template /models/own.jinja --no-logprobs`
+		`--tokenizer /models/student --chat-template /models/own.jinja --no-logprobs --trained-on 02000000-0000-0000-0000-000000000000=2.5 --trained-from 01000000-0000-0000-0000-000000000000`
 	if got := addCommand(p); got != want {
 		t.Errorf("%s\n%s", got, want)
 	}
 	for _, flag := range flagsOf(t, "policy", "add") {
-		if !strings.Contains(want+" ", " --"+flag+" ") && !strings.Contains(want+" ", " --no-"+flag+" ") {
+		if apart := flag == "untrained" || flag == "epochs"; !apart && !strings.Contains(want+" ", " --"+flag+" ") && !strings.Contains(want+" ", " --no-"+flag+" ") {
 			t.Errorf("doctor's command has no --%s", flag)
 		}
+	}
+	if got := addCommand(relabel.Policy{Name: "base", Untrained: true}); !strings.HasSuffix(got, " --untrained") { // which excludes --trained-on
+		t.Errorf("of an untrained one: %s", got)
 	}
 	var c testCommands
 	words := strings.Split(strings.ReplaceAll(strings.ReplaceAll(want, `'it'\''s a model'`, "its_a_model"), "'", ""), " ")[1:]

@@ -24,7 +24,14 @@ func (c *policyShow) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		training, err := cl.Training(ctx, p.ID.String())
+		if err != nil {
+			return err
+		}
 		if err := policyTable(p).print(); err != nil {
+			return err
+		}
+		if err := printTraining(training); err != nil {
 			return err
 		}
 		if len(seen) == 0 {

@@ -2,7 +2,6 @@ package evaluation
 
 import (
 	"context"
-	"fmt"
 
 	"relabel"
 )
@@ -80,7 +79,7 @@ func resultsOf(ctx context.Context, s Store, it relabel.Iteration) (tasks []rela
 	if err != nil {
 		return nil, r, err
 	}
-	r.Run, r.Student = run.Name, fmt.Sprintf("%s@%d", student.Name, student.Version)
+	r.Run, r.Student = run.Name, nameOf(student)
 	r.PassAtK, err = s.ListPassAtK(ctx, it)
 	return tasks, r, err
 }

@@ -188,6 +188,17 @@ func (m *memory) FindPolicy(_ context.Context, id relabel.ID) (relabel.Policy, e
 	return find(m, &m.policies, func(p relabel.Policy) bool { return p.ID == id })
 }
 
+func (m *memory) ListTrainingChain(ctx context.Context, id relabel.ID) (chain []relabel.Policy, err error) {
+	for next := &id; next != nil; {
+		p, err := m.FindPolicy(ctx, *next)
+		if err != nil {
+			return nil, err
+		}
+		chain, next = append(chain, p), p.TrainedFrom
+	}
+	return chain, nil
+}
+
 func (m *memory) FindPolicyByName(_ context.Context, name string) (relabel.Policy, error) {
 	return find(m, &m.policies, func(p relabel.Policy) bool { return p.Name == name })
 }

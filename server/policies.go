@@ -18,6 +18,8 @@ func (s *site) addPolicies() {
 	add(s, operation(http.MethodGet, "/v1/policies/{policy}", "policies", "show-policy", "Show a policy", "One version of a policy."), s.showPolicy)
 	add(s, operation(http.MethodGet, "/v1/policies/{policy}/models", "policies", "list-policy-models", "List the models that answered for a policy",
 		"By address, in the order of first appearance. Several at one address mean that the model behind it changed."), s.listModels)
+	add(s, operation(http.MethodGet, "/v1/policies/{policy}/training", "policies", "show-policy-training", "Show what trained a policy",
+		"The exports that a policy version was trained on, those of the version that its training started from, and so on, with the sums of trajectories × epochs (effective samples) and of labelled states × epochs (effective labels)."), s.showTraining)
 }
 
 func (s *site) createPolicy(ctx context.Context, in *of[api.NewPolicy]) (*of[relabel.Policy], error) {
@@ -44,6 +46,9 @@ func (s *site) createPolicy(ctx context.Context, in *of[api.NewPolicy]) (*of[rel
 		}
 	}
 	if err := s.resolveTokenizer(ctx, &p); err != nil {
+		return nil, err
+	}
+	if err := s.addTraining(ctx, &p, b); err != nil {
 		return nil, err
 	}
 	return one(s.Store.CreatePolicy(ctx, p))

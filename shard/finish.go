@@ -66,6 +66,7 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 		return err
 	}
 	e.Rows, e.Excluded, e.PromptCheck, e.ModelCheck, e.Directory = sum.States, sum.Excluded, m.PromptCheck, m.ModelCheck, at.directory()
+	e.Trajectories = &sum.Trajectories.Count
 	x.Log.Info().Stringer("export", e.ID).Int("states", e.Rows).Dur("took", time.Since(begin)).Msg("export done")
 	return x.Store.FinishExport(ctx, e)
 }

@@ -17,7 +17,7 @@ const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iter
 	ex.form, ex.state, ex.destination, ex.folder AS folder_id, ex.directory,
 	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id) AS parts,
 	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id AND p.done) AS parts_done,
-	ex.rows, ex.excluded, ex.prompt_check, ex.model_check, coalesce(ex.failure, '') AS failure, coalesce(ex.waiting, '') AS waiting, ex.waiting_since,
+	ex.rows, ex.trajectories, ex.excluded, ex.prompt_check, ex.model_check, coalesce(ex.failure, '') AS failure, coalesce(ex.waiting, '') AS waiting, ex.waiting_since,
 	CASE WHEN ex.state = 'done' THEN (SELECT coalesce(json_agg(json_build_object('path', f.path, 'sha256', f.sha256, 'bytes', f.bytes, 'rows', f.rows,
 		'tokens', f.tokens, 'supervised_tokens', f.supervised_tokens) ORDER BY f.path), '[]')
 		FROM export_files f WHERE f.export_id = ex.id) ELSE '[]' END AS files,
@@ -68,9 +68,9 @@ func (s *Store) FinishExport(ctx context.Context, e relabel.Export) error {
 		if over, err := exportIs(ctx, tx, e.ID, relabel.ExportDone); again && (over || err != nil) {
 			return err
 		}
-		err := execOrElse(ctx, tx, func() error { return exportOver(ctx, tx, e.ID) }, `UPDATE exports SET state = 'done', waiting = NULL, waiting_since = NULL, rows = $2, excluded = $3, directory = $4, prompt_check = $5, model_check = $6, ended_at = clock_timestamp()
+		err := execOrElse(ctx, tx, func() error { return exportOver(ctx, tx, e.ID) }, `UPDATE exports SET state = 'done', waiting = NULL, waiting_since = NULL, rows = $2, excluded = $3, directory = $4, prompt_check = $5, model_check = $6, trajectories = $7, ended_at = clock_timestamp()
 			WHERE id = $1 AND state = 'running' AND NOT EXISTS (SELECT 1 FROM export_parts WHERE export_id = $1 AND NOT done)`,
-			e.ID, e.Rows, e.Excluded, e.Directory, e.PromptCheck, e.ModelCheck)
+			e.ID, e.Rows, e.Excluded, e.Directory, e.PromptCheck, e.ModelCheck, e.Trajectories)
 		for i := 0; err == nil && i < len(e.Files); i++ {
 			err = insertFile(ctx, tx, e.ID, nil, e.Files[i])
 		}

@@ -21,18 +21,23 @@ const policySelect = `SELECT po.id, po.name, po.version, po.base_url, po.replica
 		'patience_seconds', po.patience_seconds, 'hedge_after_seconds', po.hedge_after_seconds,
 		'context_tokens', po.context_tokens) AS limits,
 	po.price, po.cache_markers, po.tokenizer, coalesce(po.tokenizer_hash, '') AS tokenizer_hash, po.chat_template, po.template_text,
+	po.trained_from, po.untrained,
+	(SELECT json_agg(json_build_object('export_id', pt.export_id, 'run', pt.run_name, 'epochs', pt.epochs, 'epochs_from', pt.epochs_from,
+		'trajectories', pt.trajectories, 'states', pt.states, 'manifest_sha256', pt.manifest_sha256, 'deleted', pt.stored_export IS NULL) ORDER BY pt.position)
+		FROM policy_training pt WHERE pt.policy_id = po.id) AS trained_on,
 	po.created_at FROM policies po`
 
 const policyInsert = `INSERT INTO policies (id, name, version, base_url, replicas, model, server, tool_format, secret,
 	temperature, top_p, max_tokens, concurrency, requests_per_minute, tokens_per_minute, timeout_seconds, retries,
 	patience_seconds, hedge_after_seconds, price, cache_markers, tokenizer, chat_template,
 	tokenizer_hash, template_text, context_tokens,
-	top_k, min_p, repetition_penalty, presence_penalty, frequency_penalty, stop, chat_template_kwargs, logprobs)
+	top_k, min_p, repetition_penalty, presence_penalty, frequency_penalty, stop, chat_template_kwargs, logprobs, trained_from, untrained)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, nullif($24, ''), $25, $26,
-	$27, $28, $29, $30, $31, $32, $33, $34) RETURNING created_at`
+	$27, $28, $29, $30, $31, $32, $33, $34, $35, $36) RETURNING created_at`
 
 // CreatePolicy stores a new version of the policy's name and returns it with version and time.
-// If the newest version has the same definition, it returns that one.
+// If the newest version has the same definition, it returns that one. CodeInvalid if the parent or an
+// export that it was trained on does not exist.
 func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Policy, error) {
 	if p.ToolFormat == "" {
 		p.ToolFormat = relabel.ToolsNative
@@ -54,13 +59,17 @@ func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Pol
 		}
 		p.ID, p.Version = ensureID(p.ID), newest.Version+1
 		sampling := p.Sampling
-		return tx.QueryRow(ctx, policyInsert, p.ID, p.Name, p.Version, p.BaseURL, p.Replicas, p.Model, p.Server, p.ToolFormat, p.Secret,
+		err = tx.QueryRow(ctx, policyInsert, p.ID, p.Name, p.Version, p.BaseURL, p.Replicas, p.Model, p.Server, p.ToolFormat, p.Secret,
 			sampling.Temperature, sampling.TopP, sampling.MaxTokens,
 			p.Limits.Concurrency, p.Limits.RequestsPerMinute, p.Limits.TokensPerMinute, p.Limits.TimeoutSeconds, p.Limits.Retries,
 			p.Limits.PatienceSeconds, p.Limits.HedgeAfterSeconds, p.Price, p.CacheMarkers,
 			p.Tokenizer, p.ChatTemplate, p.TokenizerHash, p.TemplateText, p.Limits.ContextTokens,
 			sampling.TopK, sampling.MinP, sampling.RepetitionPenalty, sampling.PresencePenalty, sampling.FrequencyPenalty,
-			sampling.Stop, sampling.ChatTemplateKwargs, sampling.Logprobs).Scan(&p.CreatedAt)
+			sampling.Stop, sampling.ChatTemplateKwargs, sampling.Logprobs, p.TrainedFrom, p.Untrained).Scan(&p.CreatedAt)
+		if err != nil {
+			return err
+		}
+		return insertTraining(ctx, tx, p)
 	})
 	if err != nil {
 		return relabel.Policy{}, err
@@ -73,6 +82,7 @@ func sameDefinition(a, b relabel.Policy) bool {
 	if len(a.Replicas)+len(b.Replicas) == 0 {
 		a.Replicas, b.Replicas = nil, nil // none, however it is said
 	}
+	a.TrainedOn, b.TrainedOn = asTrained(a.TrainedOn), asTrained(b.TrainedOn)
 	return reflect.DeepEqual(a, b)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/evaluation"
 	"relabel/safetext"
 	"relabel/web/show"
 )
@@ -104,6 +105,7 @@ func flightOf(h relabel.PolicyHealth) string {
 type policyView struct {
 	policyRow
 	Versions    []relabel.Policy
+	Training    relabel.Training
 	Models      []modelRow
 	Spent       []relabel.RunSpending
 	Errors      []errorRow
@@ -134,6 +136,7 @@ func (v *viewer) showPolicy(w http.ResponseWriter, r *http.Request, p relabel.Po
 	}
 	l := load{ctx: r.Context()}
 	read(&l, &view.Versions, v.Store.ListVersions, p.Name)
+	read(&l, &view.Training, v.training, p.ID)
 	read(&l, &view.Models, v.models, p.ID)
 	read(&l, &view.Errors, v.failedCalls, p.ID)
 	if l.err != nil {
@@ -146,6 +149,14 @@ func (v *viewer) showPolicy(w http.ResponseWriter, r *http.Request, p relabel.Po
 	view.Spent = spent
 	view.Next, view.First = pageLinks(r, next)
 	return v.render(w, r, page{Template: "policy", Title: "Policy " + safetext.Plain(view.Name), Section: "Policies", Crumbs: []crumb{{"Policies", "/policies"}}, View: view})
+}
+
+func (v *viewer) training(ctx context.Context, policy relabel.ID) (relabel.Training, error) {
+	chain, err := v.Store.ListTrainingChain(ctx, policy)
+	if err != nil {
+		return relabel.Training{}, err
+	}
+	return evaluation.Training(chain), nil
 }
 
 func (v *viewer) models(ctx context.Context, policy relabel.ID) ([]modelRow, error) {

@@ -23,6 +23,7 @@ var functions = template.FuncMap{
 	"day":         day,
 	"many":        many,
 	"grouped":     chart.Grouped,
+	"number":      chart.Number,
 	"badge":       badgeOf,
 	"ended":       endWord,
 	"because":     becauseOf,

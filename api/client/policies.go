@@ -26,3 +26,8 @@ func (c *Client) Policy(ctx context.Context, word string) (relabel.Policy, error
 func (c *Client) Models(ctx context.Context, policy string) ([]relabel.ModelSeen, error) {
 	return list[relabel.ModelSeen](ctx, c, at("policies", policy, "models"), nil)
 }
+
+// Training sums up what trained a policy.
+func (c *Client) Training(ctx context.Context, policy string) (relabel.Training, error) {
+	return get[relabel.Training](ctx, c, at("policies", policy, "training"))
+}

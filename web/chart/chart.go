@@ -4,6 +4,8 @@ package chart
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Chart is a set of series over one axis. Pages draw it and show the same numbers as a table.
@@ -70,4 +72,14 @@ func Grouped(n int64) string {
 		s = s[:i] + "\u202f" + s[i:]
 	}
 	return s
+}
+
+// Number formats x with at most one decimal, as Grouped.
+func Number(x float64) string {
+	whole, tenth, _ := strings.Cut(strconv.FormatFloat(x, 'f', 1, 64), ".")
+	n, _ := strconv.ParseInt(whole, 10, 64)
+	if tenth == "0" {
+		return Grouped(n)
+	}
+	return Grouped(n) + "." + tenth
 }
