@@ -10,6 +10,8 @@ const (
 	Pending  ActionStatus = "pending" // requested, or to be requested
 	Received ActionStatus = "received"
 	Missing  ActionStatus = "missing" // Reason says why
+	// NotSelected is a label that was not requested because the label rule did not select the state.
+	NotSelected ActionStatus = "not_selected"
 )
 
 // ParseOutcome says how an action's calls were parsed.

@@ -10,23 +10,24 @@ import (
 
 // RunCommand is `relabel run`.
 type RunCommand struct {
-	Create       runCreate       `cmd:"" help:"Create a run: recipe, tasks, teacher, schedule, limits."`
-	List         runList         `cmd:"" help:"List runs."`
-	Iterate      runIterate      `cmd:"" help:"Start an iteration with this round's student, and watch it."`
-	Watch        runWatch        `cmd:"" help:"Watch an iteration until it ends, even if the server restarts."`
-	Show         runShow         `cmd:"" help:"Show a run's iterations with their ids, and what it has spent."`
-	Trajectories runTrajectories `cmd:"" help:"List the trajectories of a run."`
-	Instances    runInstances    `cmd:"" help:"List the instances that an iteration rolls out, one per line."`
-	Set          runSet          `cmd:"" help:"Change a run's priority, quota, budget or webhook."`
-	Pause        runPause        `cmd:"" help:"Pause a run or an iteration; running turns finish first."`
-	Resume       runResume       `cmd:"" help:"Resume a run or an iteration."`
-	Cancel       runCancel       `cmd:"" help:"Cancel a run's iterations, or one iteration."`
-	Label        runLabel        `cmd:"" help:"Start labelling now (runs with deferred or batch labels)."`
-	Relabel      runRelabel      `cmd:"" help:"Label every state of done trajectories with another teacher."`
-	Score        runScore        `cmd:"" help:"Compute log-probabilities of the student's own tokens under a policy."`
-	Verify       runVerify       `cmd:"" help:"Grade stored submissions again with the verifier's current protections."`
-	Delete       runDelete       `cmd:"" help:"Show what a run contains; with --yes delete it permanently."`
-	Retry        runRetry        `cmd:"" help:"Retry an iteration's failed trajectories."`
+	Create         runCreate         `cmd:"" help:"Create a run: recipe, tasks, teacher, schedule, limits."`
+	List           runList           `cmd:"" help:"List runs."`
+	Iterate        runIterate        `cmd:"" help:"Start an iteration with this round's student, and watch it."`
+	Watch          runWatch          `cmd:"" help:"Watch an iteration until it ends, even if the server restarts."`
+	Show           runShow           `cmd:"" help:"Show a run's iterations with their ids, and what it has spent."`
+	Trajectories   runTrajectories   `cmd:"" help:"List the trajectories of a run."`
+	Instances      runInstances      `cmd:"" help:"List the instances that an iteration rolls out, one per line."`
+	Set            runSet            `cmd:"" help:"Change a run's priority, quota, budget or webhook."`
+	Pause          runPause          `cmd:"" help:"Pause a run or an iteration; running turns finish first."`
+	Resume         runResume         `cmd:"" help:"Resume a run or an iteration."`
+	Cancel         runCancel         `cmd:"" help:"Cancel a run's iterations, or one iteration."`
+	Label          runLabel          `cmd:"" help:"Start labelling now (runs with deferred or batch labels)."`
+	SimulateLabels runSimulateLabels `cmd:"" help:"Compare what rules for asking the teacher would have saved and lost on stored labels."`
+	Relabel        runRelabel        `cmd:"" help:"Label every state of done trajectories with another teacher."`
+	Score          runScore          `cmd:"" help:"Compute log-probabilities of the student's own tokens under a policy."`
+	Verify         runVerify         `cmd:"" help:"Grade stored submissions again with the verifier's current protections."`
+	Delete         runDelete         `cmd:"" help:"Show what a run contains; with --yes delete it permanently."`
+	Retry          runRetry          `cmd:"" help:"Retry an iteration's failed trajectories."`
 }
 
 // runCreate is `relabel run create`.

@@ -19,3 +19,8 @@ func (m *memory) ListFailureTallies(context.Context, relabel.ID) ([]relabel.Fail
 func (m *memory) ListComparisons(context.Context, relabel.ID) ([]relabel.ComparisonTally, error) {
 	return nil, nil
 }
+
+// ListLabelledTrajectories has none.
+func (m *memory) ListLabelledTrajectories(context.Context, relabel.ID, bool) ([]relabel.LabelledTrajectory, error) {
+	return nil, nil
+}

@@ -28,6 +28,7 @@ type Store interface {
 	relabel.RelabelingStore
 	relabel.ScoringStore
 	relabel.DivergenceStore
+	relabel.LabelRuleStore
 	relabel.ReviewStore
 	relabel.FailureModeStore
 	relabel.ExportStore

@@ -124,6 +124,7 @@ func New(config Config) http.Handler {
 	s.addReviews()
 	s.addOutcomes()
 	s.addFailures()
+	s.addLabelRules()
 	s.addEvaluations()
 	s.addExports()
 	s.addExportFiles()

@@ -24,6 +24,7 @@ type Store interface {
 	relabel.RelabelingStore
 	relabel.ScoringStore
 	relabel.DivergenceStore
+	relabel.LabelRuleStore
 	relabel.RegradingStore
 	relabel.ReviewStore
 	relabel.FailureModeStore

@@ -70,12 +70,17 @@ func at(parts ...string) string {
 func Values(query any) url.Values {
 	values, s := url.Values{}, reflect.ValueOf(query)
 	for _, f := range reflect.VisibleFields(s.Type()) {
-		name, at := f.Tag.Get("query"), s.FieldByIndex(f.Index)
+		name, _, _ := strings.Cut(f.Tag.Get("query"), ",")
+		at := s.FieldByIndex(f.Index)
 		if name == "" || at.IsZero() {
 			continue
 		}
 		if t, isTime := at.Interface().(time.Time); isTime {
 			values.Set(name, t.UTC().Format(time.RFC3339))
+			continue
+		}
+		if texts, several := at.Interface().([]string); several {
+			values[name] = texts
 			continue
 		}
 		values.Set(name, fmt.Sprint(at.Interface()))

@@ -104,6 +104,11 @@ func (c *Client) Divergences(ctx context.Context, id relabel.ID, filter url.Valu
 	return get[api.Divergences](ctx, c, under(at("runs", id.String(), "divergence"), filter))
 }
 
+// SimulateLabels compares label rules on a run's labels. filter takes rule, which may be repeated.
+func (c *Client) SimulateLabels(ctx context.Context, id relabel.ID, filter url.Values) (relabel.LabelSimulation, error) {
+	return get[relabel.LabelSimulation](ctx, c, under(at("runs", id.String(), "label-rules"), filter))
+}
+
 // CancelVerify cancels grading a run again.
 func (c *Client) CancelVerify(ctx context.Context, id relabel.ID, in api.CancelRegrade) (api.CancelledRegradings, error) {
 	return post[api.CancelledRegradings](ctx, c, at("runs", id.String(), "verify", "cancel"), in)

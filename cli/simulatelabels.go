@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"relabel"
+	"relabel/api"
+	"relabel/api/client"
+)
+
+// runSimulateLabels is `relabel run simulate-labels RUN`.
+type runSimulateLabels struct {
+	reportFlags
+	api.LabelRuleQuery
+}
+
+// Run prints the figures of each rule by iteration and in total.
+func (c *runSimulateLabels) Run(ctx context.Context) error {
+	return c.withRun(ctx, func(cl *Session, run relabel.Run) error {
+		answer, err := cl.SimulateLabels(ctx, run.ID, client.Values(c.LabelRuleQuery))
+		switch {
+		case err != nil:
+			return err
+		case c.Format == "json":
+			return printJSON(answer)
+		case c.Format == "csv":
+			return printCSV(simulatedHeads, simulatedCells(answer))
+		}
+		return printSimulation(answer)
+	})
+}
+
+// simulatedPart are the figures of a rule in an iteration or, with an empty name, in all.
+type simulatedPart struct {
+	rule      relabel.SimulatedRule
+	iteration string
+	relabel.SimulatedLabels
+}
+
+func simulatedParts(answer relabel.LabelSimulation) (parts []simulatedPart) {
+	for _, rule := range answer.Rules {
+		for _, it := range rule.Iterations {
+			parts = append(parts, simulatedPart{rule, fmt.Sprint(it.Number), it.SimulatedLabels})
+		}
+		parts = append(parts, simulatedPart{rule, "all", rule.Total})
+	}
+	return parts
+}
+
+// printSimulation prints a table of what rules save and lose, one of their estimates, and the
+// uncertainties if a rule depends on them.
+func printSimulation(answer relabel.LabelSimulation) error {
+	t := newTable("RULE", "ITERATION", "STUDENT STATES", "SELECTED", "EXPECTED", "UNKNOWN", "CALLS SAVED", "TOKENS SAVED", "COST SAVED", "LABELS", "MISSING", "RECALL OF DIFFERENCES", "PRECISION")
+	for _, p := range simulatedParts(answer) {
+		t.row(p.rule.Rule, p.iteration, p.StudentStates, p.Selected, fmt.Sprintf("%.1f", p.Expected), p.Unknown,
+			partOf(int64(p.Saved.Calls), int64(p.All.Calls)), partOf(p.Saved.Tokens, p.All.Tokens), costSaved(p.SimulatedLabels),
+			partOf(int64(p.Labels.Kept), int64(p.Labels.All)), partOf(int64(p.MissingLabels.Kept), int64(p.MissingLabels.All)),
+			proportionText(p.Recall), proportionText(p.Precision))
+	}
+	if err := t.print(); err != nil {
+		return err
+	}
+	say("")
+	say("The share of the student's states whose label differs, from the kept labels with their weights:")
+	t = newTable("RULE", "ITERATION", "UNBIASED", "ALL LABELS", "ESTIMATE", "BIAS", "SUM OF WEIGHTS", "EFFECTIVE LABELS")
+	for _, p := range simulatedParts(answer) {
+		t.row(p.rule.Rule, p.iteration, p.rule.Unbiased, meanOf(p.Rate), meanOf(p.Estimate), signed(p.Bias), fmt.Sprintf("%.1f", p.Weight), fmt.Sprintf("%.1f", p.Effective))
+	}
+	if err := t.print(); err != nil {
+		return err
+	}
+	printLeftOut(answer)
+	return printUncertainty(answer.Uncertainty)
+}
+
+// printLeftOut prints what the tables do not count, which is the same for all rules.
+func printLeftOut(answer relabel.LabelSimulation) {
+	if len(answer.Rules) == 0 {
+		return
+	}
+	total := answer.Rules[0].Total
+	if total.WithoutUsage > 0 {
+		say("%d answers without a token count are in calls, but not in tokens and cost.", total.WithoutUsage)
+	}
+	if total.NotAsked > 0 {
+		say("%d student states without a request to the teacher are in no figure.", total.NotAsked)
+	}
+}
+
+// printUncertainty prints the student's uncertainty, to choose a threshold.
+func printUncertainty(all []relabel.UncertaintyQuantiles) error {
+	if len(all) == 0 {
+		return nil
+	}
+	say("")
+	say("The student's uncertainty, in nats per token:")
+	t := newTable("ITERATION", "STATES", "WITHOUT", "10%", "25%", "50%", "75%", "90%")
+	for _, u := range all {
+		cells := []any{u.Number, u.Known, u.Unknown}
+		for _, q := range u.Quantiles {
+			cells = append(cells, fmt.Sprintf("%.4g", q.Value))
+		}
+		t.row(cells...)
+	}
+	return t.print()
+}
+
+// partOf is a part of a whole with its share; a dash without a whole.
+func partOf(part, whole int64) string {
+	if whole == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d of %d (%.1f%%)", part, whole, 100*float64(part)/float64(whole))
+}
+
+func costSaved(l relabel.SimulatedLabels) string {
+	if l.All.Cost == nil || l.Saved.Cost == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.4g of %.4g", *l.Saved.Cost, *l.All.Cost)
+}
+
+// signed formats a difference of shares.
+func signed(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%+.3f", *x)
+}
+
+// simulatedHeads are the columns of simulatedCells. The iteration of a rule's total is empty.
+var simulatedHeads = []string{"rule", "unbiased", "iteration", "trajectories", "teacher_states", "student_states", "not_asked", "selected", "expected", "unknown",
+	"calls", "calls_saved", "tokens", "tokens_saved", "cost", "cost_saved", "without_usage", "labels", "labels_kept", "missing", "missing_kept",
+	"differ", "differ_kept", "recall", "recall_low", "recall_high", "selected_compared", "precision", "precision_low", "precision_high",
+	"rate", "estimate", "bias", "weight", "effective"}
+
+func simulatedCells(answer relabel.LabelSimulation) (rows [][]any) {
+	for _, p := range simulatedParts(answer) {
+		iteration := p.iteration
+		if iteration == "all" {
+			iteration = ""
+		}
+		rows = append(rows, []any{p.rule.Rule, p.rule.Unbiased, iteration, p.Trajectories, p.TeacherStates, p.StudentStates, p.NotAsked, p.Selected, &p.Expected, p.Unknown,
+			p.All.Calls, p.Saved.Calls, p.All.Tokens, p.Saved.Tokens, p.All.Cost, p.Saved.Cost, p.WithoutUsage, p.Labels.All, p.Labels.Kept, p.MissingLabels.All, p.MissingLabels.Kept,
+			p.Recall.Of, p.Recall.Count, p.Recall.Share, p.Recall.Low, p.Recall.High, p.Precision.Of, p.Precision.Share, p.Precision.Low, p.Precision.High,
+			p.Rate, p.Estimate, p.Bias, &p.Weight, &p.Effective})
+	}
+	return rows
+}

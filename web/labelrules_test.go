@@ -1,0 +1,36 @@
+package web_test
+
+import (
+	"encoding/json"
+	"html"
+	"math"
+	"net/url"
+	"testing"
+
+	"relabel"
+)
+
+// TestLabelRulesAreComparedOnStoredLabels has six done trajectories of three student turns: the action
+// at turn 2 differs from its label, and the calls of turn 3 fail.
+func TestLabelRulesAreComparedOnStoredLabels(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	run := "/runs/" + s.judged()["tests"].RunID.String()
+	contains(t, s.get(200, run), run+"/label-rules")
+	query := "?" + url.Values{"rule": {"first_after_parting:1", "all", ""}}.Encode()
+	page := html.UnescapeString(s.get(200, run+"/label-rules"+query))
+	contains(t, page, `value="first_after_parting:1"`, "12 of 18", "6 of 6", "1.000", "+0.667", "18.0", "biased")
+	contains(t, s.get(400, run+"/label-rules?rule=every:0"), "give all, every:K")
+
+	var got relabel.LabelSimulation
+	s.must(json.Unmarshal([]byte(s.get(200, "/v1"+run+"/label-rules?rule=every:3%2B0.5&rule=first_after_parting:1")), &got))
+	if len(got.Rules) != 2 || !got.Rules[0].Unbiased || math.Abs(got.Rules[0].Total.Expected-12) > 1e-9 || got.Rules[1].Total.Selected != 6 {
+		t.Errorf("%+v", got)
+	}
+	s.must(json.Unmarshal([]byte(s.get(200, "/v1"+run+"/label-rules")), &got))
+	if len(got.Rules) != 5 {
+		t.Errorf("without a rule: %+v", got)
+	}
+	contains(t, s.get(422, "/v1"+run+"/label-rules?rule=uncertain:0.5"), "log-probabilities", "rule")
+	contains(t, s.get(422, "/v1"+run+"/label-rules?rule=teacher_turns:5"), "aggrevate")
+}
