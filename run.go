@@ -138,6 +138,14 @@ const (
 // endpoint the other kinds never call.
 func (k IterationKind) Labelled() bool { return k == Collect }
 
+// LimitsIn returns the limits of the iteration's trajectories: those of its benchmark, or of its run.
+func (it Iteration) LimitsIn(run Run) RunLimits {
+	if it.Limits != nil {
+		return *it.Limits
+	}
+	return run.Limits
+}
+
 // IterationState is the state of an iteration.
 type IterationState string
 

@@ -35,7 +35,8 @@ func (c *reportRun) Run(ctx context.Context) error {
 	})
 }
 
-func printEvaluations(report relabel.EvaluationReport) error {
+// evaluationTable has a row for each evaluation, then for each sample.
+func evaluationTable(report relabel.EvaluationReport) *table {
 	t := newTable("ITERATION", "BENCHMARK", "STUDENT", "TASKS", "UNGRADED", "NOT VERIFIED", "INFRASTRUCTURE", "CANCELLED", "OPEN", "SUBMITTED", "RESOLVED", "INTERVAL", "PASS@K", "ID")
 	row := func(r relabel.Results, benchmark string) {
 		t.row(nameOfResults(r), benchmark, r.Student, r.Tasks, r.Ungraded, r.Unverified, r.Infrastructure, r.Cancelled, r.Open,
@@ -47,7 +48,11 @@ func printEvaluations(report relabel.EvaluationReport) error {
 	for _, r := range report.Samples {
 		row(r, "–")
 	}
-	if err := t.print(); err != nil {
+	return t
+}
+
+func printEvaluations(report relabel.EvaluationReport) error {
+	if err := evaluationTable(report).print(); err != nil {
 		return err
 	}
 	say("shares of the graded trajectories with 95%% intervals; a trajectory without a valid submission is not resolved")

@@ -115,6 +115,24 @@ func TestARolloutOfAnEvaluationHasTheLimitsOfItsBenchmark(t *testing.T) {
 	}
 }
 
+func TestAnEvaluationIsGradedAgainWithTheLimitsOfItsBenchmark(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.Seed(t, s, 1)
+	b := benchmarkOf(t, s, "verified", d.Tasks[0])
+	p := evaluationOf(d, 1, d.Tasks[0])
+	p.Iteration.BenchmarkID = &b.ID
+	must(t, s.CreateIteration(ctx, p))
+	storetest.Finish(t, s, storetest.Claim(t, s, p.Trajectories[0].ID, "w"), 1, true)
+	_, err := s.Regrade(ctx, relabel.RegradeSelection{RunID: d.Run.ID, All: true})
+	must(t, err)
+	c, err := s.ClaimRegrading(ctx, "g", storetest.Lease)
+	must(t, err)
+	if c.Limits != b.Limits || c.Limits == d.Run.Limits {
+		t.Errorf("limits %+v, not %+v", c.Limits, b.Limits)
+	}
+}
+
 // The other task set has the same instance under another repository, the same commit under
 // another instance id, and a task without a commit.
 func TestNamedBenchmarksReserveTasksOfAllTaskSets(t *testing.T) {

@@ -103,9 +103,7 @@ func readClaim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, run, iteration,
 	for _, p := range teacher {
 		c.Teacher = p
 	}
-	if c.Iteration.Limits != nil {
-		c.Run.Limits = *c.Iteration.Limits
-	}
+	c.Run.Limits = c.Iteration.LimitsIn(c.Run)
 	return readTrail(ctx, tx, c)
 }
 

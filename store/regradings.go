@@ -166,13 +166,15 @@ func (s *Store) ClaimRegrading(ctx context.Context, owner string, length time.Du
 			return noneDue(err, "nothing to grade again now")
 		}
 		var run relabel.Run
+		var it relabel.Iteration
 		b := &pgx.Batch{}
 		readInto(b, &c.Trajectory, pgx.RowToStructByName[relabel.Trajectory], trajectorySelect+" WHERE tr.id = $1", trajectory)
 		readInto(b, &run, pgx.RowToStructByName[relabel.Run], runSelect+" JOIN trajectories tr ON tr.run_id = ru.id WHERE tr.id = $1", trajectory)
+		readInto(b, &it, pgx.RowToStructByName[relabel.Iteration], iterationSelect+" JOIN trajectories tr ON tr.iteration_id = it.id WHERE tr.id = $1", trajectory)
 		readInto(b, &c.Task, scanTask, taskSelect+" JOIN trajectories tr ON tr.task_id = ta.id WHERE tr.id = $1", trajectory)
 		readInto(b, &c.Patch, pgx.RowTo[[]byte], "SELECT patch FROM patches WHERE trajectory_id = $1", trajectory)
 		err = tx.SendBatch(ctx, b).Close()
-		c.Limits = run.Limits
+		c.Limits = it.LimitsIn(run)
 		return err
 	})
 	return c, err

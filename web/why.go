@@ -110,7 +110,7 @@ func (v trajectoryView) unresolved(reason relabel.VerdictReason) string {
 	case relabel.VerdictUnsafe:
 		return "The patch leaves the repository, or touches .git."
 	case relabel.VerdictTimedOut:
-		return fmt.Sprintf("The tests ran longer than %d seconds.", v.Run.Limits.VerifySeconds)
+		return fmt.Sprintf("The tests ran longer than %d seconds.", v.Iteration.LimitsIn(v.Run).VerifySeconds)
 	case relabel.VerdictUnfinished:
 		return "The tests stopped early twice with this patch, but not with the gold patch."
 	case relabel.VerdictTampered:
@@ -121,7 +121,7 @@ func (v trajectoryView) unresolved(reason relabel.VerdictReason) string {
 
 // ended describes the end of the rollout.
 func (v trajectoryView) ended() string {
-	limits, bound := v.Run.Limits, ""
+	limits, bound := v.Iteration.LimitsIn(v.Run), ""
 	switch v.EndReason {
 	case "":
 		return ""
