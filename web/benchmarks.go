@@ -23,8 +23,6 @@ func (v *viewer) benchmarkRoutes() routes {
 	return to
 }
 
-func benchmarkPath(id relabel.ID) string { return "/benchmarks/" + id.String() }
-
 // benchmarkOf finds the benchmark in an address, by id or name.
 func (v *viewer) benchmarkOf(r *http.Request) (relabel.Benchmark, error) {
 	return named(r.Context(), r.PathValue("benchmark"), v.Store.FindBenchmark, v.Store.FindBenchmarkByName)
