@@ -12,6 +12,7 @@ type ReportCommand struct {
 	Compare    reportCompare    `cmd:"" help:"Compare two evaluations on the same benchmark task by task."`
 	Failures   reportFailures   `cmd:"" help:"Count the failure modes of a run's trajectories by iteration."`
 	Divergence reportDivergence `cmd:"" help:"Compare a run's students with its teacher: reverse KL divergence of scores, agreement of actions."`
+	Scaling    reportScaling    `cmd:"" help:"Compare runs by the training of their students: resolved tasks of one benchmark by effective samples."`
 }
 
 // reportFlags name a run and the format of a report about it.

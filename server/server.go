@@ -120,6 +120,7 @@ func New(config Config) http.Handler {
 	s.addRelabelings()
 	s.addScorings()
 	s.addDivergences()
+	s.addScaling()
 	s.addRegradings()
 	s.addReviews()
 	s.addOutcomes()

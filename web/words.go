@@ -24,6 +24,7 @@ var functions = template.FuncMap{
 	"many":        many,
 	"grouped":     chart.Grouped,
 	"number":      chart.Number,
+	"excluded":    scalingWords,
 	"badge":       badgeOf,
 	"ended":       endWord,
 	"because":     becauseOf,

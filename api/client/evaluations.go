@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"relabel"
+	"relabel/api"
 )
 
 // Evaluations reports a run's evaluations.
@@ -15,4 +16,13 @@ func (c *Client) Evaluations(ctx context.Context, run relabel.ID) (relabel.Evalu
 // Compare compares an evaluation with another one on the same benchmark.
 func (c *Client) Compare(ctx context.Context, iteration, with relabel.ID) (relabel.Comparison, error) {
 	return get[relabel.Comparison](ctx, c, at("iterations", iteration.String(), "comparison")+"?"+url.Values{"with": {with.String()}}.Encode())
+}
+
+// Scaling compares runs by the training of their students.
+func (c *Client) Scaling(ctx context.Context, query api.ScalingQuery) (relabel.ScalingReport, error) {
+	parameters := url.Values{"runs": query.Runs}
+	if query.Benchmark != "" {
+		parameters.Set("benchmark", query.Benchmark)
+	}
+	return get[relabel.ScalingReport](ctx, c, under(at("scaling"), parameters))
 }

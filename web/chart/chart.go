@@ -13,9 +13,11 @@ type Chart struct {
 	ID, Title string
 	Note      string // how to read it
 	X         string // name of the horizontal axis
+	Y         string // name of the vertical axis, which only a chart with At draws
 	Labels    []string
-	Unit      string // of all values: "%" (the axis is 0 to 100), "tokens"; "" without a unit
-	Bars      bool   // stacked bars, in the order of the series; else lines
+	At        []float64 // places of the labels on a numeric axis, ascending; nil: evenly spaced
+	Unit      string    // of all values: "%" (the axis is 0 to 100), "tokens"; "" without a unit
+	Bars      bool      // stacked bars, in the order of the series; else lines
 	Series    []Series
 }
 
@@ -33,7 +35,7 @@ type Series struct {
 
 // Data is what chart.js draws.
 func (c Chart) Data() any {
-	return map[string]any{"labels": c.Labels, "unit": c.Unit, "bars": c.Bars, "series": c.Series, "x": c.X}
+	return map[string]any{"labels": c.Labels, "unit": c.Unit, "bars": c.Bars, "series": c.Series, "x": c.X, "y": c.Y, "at": c.At}
 }
 
 // Drawn reports whether any series has a value.

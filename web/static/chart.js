@@ -23,14 +23,23 @@
 
   // mark draws the shape of a series at its points: colour is never the only difference. A point with
   // an interval has a line from its low to its high bound, which a band does not show without neighbours.
-  const mark = (look, lows, highs) => (u, index) => {
+  // On a numeric axis it also draws the line, aside by some pixels: series often share their places there.
+  const mark = (look, lows, highs, aside) => (u, index) => {
     const { ctx } = u, r = 4 * devicePixelRatio;
     ctx.save();
     ctx.fillStyle = ctx.strokeStyle = colour(look);
     ctx.lineWidth = 1.5 * devicePixelRatio;
+    const shift = (aside ?? 0) * devicePixelRatio;
+    if (aside != null) {
+      ctx.beginPath();
+      ctx.setLineDash((dashes[look] ?? []).map((n) => n * devicePixelRatio));
+      u.data[index].forEach((v, i) => { if (v != null) ctx.lineTo(u.valToPos(u.data[0][i], "x", true) + shift, u.valToPos(v, "y", true)); });
+      ctx.stroke();
+      ctx.setLineDash([]);
+    }
     u.data[index].forEach((v, i) => {
       if (v == null || u.data[0][i] < u.scales.x.min || u.data[0][i] > u.scales.x.max) return;
-      const x = u.valToPos(u.data[0][i], "x", true), y = u.valToPos(v, "y", true);
+      const x = u.valToPos(u.data[0][i], "x", true) + shift, y = u.valToPos(v, "y", true);
       ctx.beginPath();
       if (lows?.[i] != null && highs?.[i] != null) {
         ctx.moveTo(x, u.valToPos(lows[i], "y", true)); ctx.lineTo(x, u.valToPos(highs[i], "y", true)); ctx.stroke();
@@ -53,12 +62,12 @@
     const before = drawn.get(figure);
     if (!width || (before && before.text === text && before.width === width && before.scheme === scheme.matches)) return;
     before?.plot.destroy();
-    const c = JSON.parse(text), xs = c.labels.map((_, i) => i);
-    const data = [xs], series = [{ label: c.x, value: (_, i) => i == null ? "–" : c.labels[i] }], bands = [];
+    const c = JSON.parse(text), xs = c.at ?? c.labels.map((_, i) => i);
+    const data = [xs], series = [{ label: c.x, value: (_, __, ___, i) => c.labels[i] ?? "–" }], bands = [];
     const unit = c.unit === "%" ? "%" : "", amount = (v) => v == null ? "–" : short(v) + unit;
     let below = xs.map(() => 0);
-    for (const s of c.series) {
-      const stroke = colour(s.look);
+    for (const [k, s] of c.series.entries()) {
+      const stroke = colour(s.look), aside = c.at && (k - (c.series.length - 1) / 2) * 9;
       let values = s.values;
       if (c.bars) { below = values.map((v, i) => below[i] + (v ?? 0)); values = below.slice(); }
       const own = s.values;
@@ -66,9 +75,10 @@
       series.push({
         label: shapes[s.look] + " " + s.name, look: s.look, stroke, width: 2, dash: dashes[s.look], spanGaps: true,
         value: (_, v, __, i) => i == null ? "–" : amount(own[i]) + (s.low?.[i] != null ? " (" + amount(s.low[i]) + " to " + amount(s.high[i]) + ")" : ""),
-        ...(c.bars ? { fill: stroke, paths: uPlot.paths.bars({ size: [0.6, 60] }), points: { show: false } } : { points: { show: xs.length <= 60 ? mark(s.look, s.low, s.high) : false } }),
+        ...(c.bars ? { fill: stroke, paths: uPlot.paths.bars({ size: [0.6, 60] }), points: { show: false } } : { points: { show: c.at || xs.length <= 60 ? mark(s.look, s.low, s.high, aside) : false } }),
+        ...(c.at ? { paths: () => null } : {}),
       });
-      if (s.low) {
+      if (s.low && !c.at) {
         const at = data.length;
         data.push(s.low, s.high);
         for (const edge of ["low", "high"]) series.push({ label: edge, class: "edge", stroke: faint(stroke), width: 1, points: { show: false } });
@@ -82,14 +92,26 @@
     }
     const axis = { stroke: colour("dim"), grid: { stroke: colour("line"), width: 1 }, ticks: { stroke: colour("line"), width: 1 }, font: "12px system-ui, sans-serif" };
     const rest = newest(c), settle = (u) => { if (u.cursor.idx == null) u.setLegend({ idx: rest }, false); };
+    const numeric = c.at && placesOf(c, axis, amount);
     const plot = new uPlot({
       width, height: 190, series, bands, legend: { live: true }, hooks: { ready: [settle], setLegend: [settle] },
       scales: { x: { time: false, range: () => [-0.5, xs.length - 0.5] }, y: { range: (_, low, high) => c.unit === "%" ? [0, 100] : [Math.min(0, low ?? 0), (high || 1) * 1.08] } },
       axes: [{ ...axis, splits: () => thin(xs, width), values: (_, at) => at.map((i) => c.labels[i] ?? "") }, { ...axis, size: 52, values: (_, at) => at.map(amount) }],
-      cursor: { drag: { x: false, y: false }, points: { size: 7 } },
+      cursor: { drag: { x: false, y: false }, points: { size: 7 } }, ...numeric,
     }, data, box);
     box.querySelectorAll(".u-legend .u-series").forEach((row, i) => { if (series[i]?.look) row.classList.add("look-" + series[i].look); });
     drawn.set(figure, { plot, text, width, scheme: scheme.matches });
+  };
+
+  // placesOf are the axes of a chart with places on a numeric axis, from 0 and with their names.
+  const placesOf = (c, axis, amount) => {
+    const last = Math.max(...c.at), edge = last * 0.05 || 1, named = { labelFont: "12px system-ui, sans-serif", labelSize: 22 };
+    const top = Math.max(10, ...c.series.flatMap((s) => [...s.values, ...(s.high ?? [])]));
+    return {
+      height: 320,
+      scales: { x: { time: false, range: () => [-edge, last + edge] }, y: { range: () => [0, Math.min(100, Math.ceil(top / 10) * 10)] } },
+      axes: [{ ...axis, ...named, label: c.x, size: 36, values: (_, at) => at.map(short) }, { ...axis, ...named, label: c.y, size: 52, values: (_, at) => at.map(amount) }],
+    };
   };
   const thin = (xs, width) => { const step = Math.max(1, Math.ceil(xs.length * 62 / width)); return xs.filter((i) => i % step === 0); };
 
