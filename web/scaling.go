@@ -46,10 +46,6 @@ func (v *viewer) scalingRoutes() routes {
 	return routes{"GET /scaling": v.showScaling, "GET /scaling.csv": v.sendScaling}
 }
 
-func scalingPath(run relabel.ID) string {
-	return "/scaling?" + url.Values{"runs": {run.String()}}.Encode()
-}
-
 func (v *viewer) showScaling(w http.ResponseWriter, r *http.Request) error {
 	view := scalingView{Axis: relabel.AxisTrajectories}
 	switch axis := relabel.ScalingAxis(r.URL.Query().Get("axis")); axis {
