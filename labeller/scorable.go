@@ -78,7 +78,7 @@ func (v vocabularies) unfit(turn relabel.ScoreTurn) string {
 	}
 	for _, ids := range [][]int32{turn.PromptIDs, turn.TokenIDs} {
 		if id, found := v.scorer.Foreign(v.students[turn.PolicyID], ids); found {
-			return fmt.Sprintf("token %d is not the same in the tokenizers of the policy and of the student", id)
+			return fmt.Sprintf("token %d is not in the tokenizers of both the policy and the student, or not the same", id)
 		}
 	}
 	return ""

@@ -262,6 +262,7 @@ func TestRealTrainersOfSignedWeightsHaveTheGradientOfADirectComputation(t *testi
 	}
 	model := filepath.Join(dir, "tiny")
 	programs := [][]string{{"tiny_model.py", tokenizer, model}}
+	scored := relabel.Export{}
 	for recipe, form := range map[relabel.Recipe]relabel.ExportForm{
 		relabel.GRPO: {Normalisation: relabel.PerTransition},
 		relabel.OPD:  {WeightSpan: relabel.SpanToken},
@@ -281,13 +282,18 @@ func TestRealTrainersOfSignedWeightsHaveTheGradientOfADirectComputation(t *testi
 		_, e := ownExport(t, recipe, form, relabel.ExportSelection{MixedRewards: recipe == relabel.GRPO}, list, student)
 		programs = append(programs, []string{"train_policy.py", e.Directory, "tree", model, filepath.Join(dir, string(recipe))},
 			[]string{"policy_gradient.py", e.Directory, model})
+		if recipe == relabel.OPD {
+			scored = e
+		}
 		if keep := os.Getenv("RELABEL_TEST_OWN_DIR"); keep != "" {
 			if err := os.CopyFS(filepath.Join(keep, string(recipe)), os.DirFS(e.Directory)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
+	programs = append(programs, []string{"same_scores.py", scored.Directory, model, model, "1000"})
 	said := runPrograms(t, dir, programs)
+	checkScores(t, said[5])
 	for _, at := range []int{2, 4} {
 		checkGradients(t, said[at], 1e-5, "linear", "tree")
 	}
@@ -327,4 +333,14 @@ func writeShown(t *testing.T, e relabel.Export, dir string) (names []string) {
 		}
 	}
 	return names
+}
+
+// checkScores checks that same_scores.py finds that scores drawn at random are not the model's.
+func checkScores(t *testing.T, said string) {
+	t.Helper()
+	for _, policy := range []string{"student", "teacher"} {
+		if !regexp.MustCompile(policy + `: [1-9]\d* tokens, largest difference \d+[\d.]*, mean [1-9]`).MatchString(said) {
+			t.Errorf("%s: %s", policy, said)
+		}
+	}
 }
