@@ -51,6 +51,10 @@ func simulatedParts(answer relabel.LabelSimulation) (parts []simulatedPart) {
 // printSimulation prints a table of what rules save and lose, one of their estimates, and the
 // uncertainties if a rule depends on them.
 func printSimulation(answer relabel.LabelSimulation) error {
+	if len(answer.Rules) > 0 && answer.Rules[0].Total.Trajectories == 0 {
+		say("No trajectory of a collect iteration is done yet.")
+		return nil
+	}
 	t := newTable("RULE", "ITERATION", "STUDENT STATES", "SELECTED", "EXPECTED", "UNKNOWN", "CALLS SAVED", "TOKENS SAVED", "COST SAVED", "LABELS", "MISSING", "RECALL OF DIFFERENCES", "PRECISION")
 	for _, p := range simulatedParts(answer) {
 		t.row(p.rule.Rule, p.iteration, p.StudentStates, p.Selected, fmt.Sprintf("%.1f", p.Expected), p.Unknown,

@@ -1,8 +1,9 @@
 // Package labelrule decides at which states the teacher is asked for a label, and simulates such
 // rules on stored labels.
 //
-// It is pure. A decision is a function of the rule, the run's seed, the place of the trajectory, its
-// drawn executors and what was committed before, so that every worker and every replay takes the same.
+// A decision is pure: a function of the rule, the run's seed, the place of the trajectory, its drawn
+// executors and what was committed before. So it can be taken before the teacher is asked, and is the
+// same each time.
 package labelrule
 
 import (
@@ -33,7 +34,7 @@ type Rule struct {
 	floor     float64 // probability of states that the rule does not select
 }
 
-// forms of rules. The database checks the same.
+// forms of rules.
 var forms = regexp.MustCompile(`^(?:(all)|(every|first_after_parting):([1-9][0-9]{0,2})(\+0\.[0-9]{1,6})?|(uncertain):([0-9]{1,2}(?:\.[0-9]{1,6})?)(\+0\.[0-9]{1,6})?|(after_failure)(\+0\.[0-9]{1,6})?|(teacher_turns):([1-9][0-9]{0,2}))$`)
 
 // Parse parses the rule of a field of a request; "" is all. Errors are CodeInvalid and name the field.
@@ -43,7 +44,7 @@ func Parse(text relabel.LabelRule, field string) (Rule, error) {
 	}
 	if !forms.MatchString(string(text)) {
 		return Rule{}, relabel.Errorf(relabel.CodeInvalid,
-			"is %.40q; give all, every:K, uncertain:X, after_failure or first_after_parting:N (K and N from 1 to 999, X in nats per token below 100), the last four optionally with a floor such as +0.1, or for a simulation teacher_turns:K", string(text)).On(field)
+			"is %.40q; give all, every:K, uncertain:X, after_failure or first_after_parting:N (K and N from 1 to 999, X in nats per token below 100), the last four optionally with a floor such as +0.1, or teacher_turns:K", string(text)).On(field)
 	}
 	body, floor, floored := strings.Cut(string(text), "+")
 	name, value, _ := strings.Cut(body, ":")
