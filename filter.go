@@ -28,7 +28,8 @@ type TrajectoryFilter struct {
 	Verdict         VerdictKind
 	VerdictReason   VerdictReason
 	FailureMode     FailureMode
-	ToolUseError    *bool // false: computed, and none
+	JudgedMode      FailureMode // of any judge and prompt
+	ToolUseError    *bool       // false: computed, and none
 	Submitted       *bool
 	Resolved        *bool // submitted and passed; false: a verdict, and not both
 	LabelsMissing   bool  // at least one label is missing

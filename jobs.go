@@ -34,6 +34,12 @@ type RelabelJob struct{}
 // Kind names the job in the queue.
 func (RelabelJob) Kind() string { return "relabel" }
 
+// JudgeJob wakes a worker to claim a judging.
+type JudgeJob struct{}
+
+// Kind names the job in the queue.
+func (JudgeJob) Kind() string { return "judge" }
+
 // ScoreJob wakes a worker to claim a scoring.
 type ScoreJob struct{}
 

@@ -22,10 +22,13 @@ func (c Completion) Action(policy ID, parse func(Message) ParseOutcome) Action {
 	}
 }
 
+// Truncated reports whether the answer was cut at its length limit.
+func (c Completion) Truncated() bool { return c.FinishReason == finishLength }
+
 // outcome classifies an answer. A truncated one is incomplete even if it can be parsed.
 func (c Completion) outcome(parse func(Message) ParseOutcome) ParseOutcome {
 	switch {
-	case c.FinishReason == finishLength:
+	case c.Truncated():
 		return CutByLength
 	case c.Refusal != "" && len(c.Message.ToolCalls) == 0:
 		return Refused

@@ -139,6 +139,7 @@ const (
 	PurposeLabel Purpose = "label" // the action is the label of a student's turn
 	PurposeProbe Purpose = "probe" // a test of the endpoint by doctor
 	PurposeScore Purpose = "score" // log-probabilities of a student's tokens
+	PurposeJudge Purpose = "judge" // the failure mode of a trajectory
 )
 
 // Usage counts tokens as the server does.
@@ -187,7 +188,7 @@ type Call struct {
 	TrajectoryID *ID         `json:"trajectory_id,omitempty" doc:"The trajectory that the call was made for."`
 	Attempt      int         `json:"attempt" doc:"The attempt that it was made in."`
 	T            int         `json:"t" doc:"The turn that it was made at."`
-	Purpose      Purpose     `json:"purpose" doc:"act: the answer was executed. label: it labels a student's turn. probe: a test of the endpoint."`
+	Purpose      Purpose     `json:"purpose" doc:"act: the answer was executed. label: it labels a student's turn. probe: a test of the endpoint. score: log-probabilities of a student's tokens. judge: the failure mode of the trajectory."`
 	StartedAt    time.Time   `json:"started_at" doc:"When the first try began."`
 	Millis       int64       `json:"millis" doc:"Milliseconds from the first try to the last answer."`
 	Tries        int         `json:"tries" doc:"Number of HTTP requests."`

@@ -29,6 +29,7 @@ type TrajectoryQuery struct {
 	Verdict      relabel.VerdictKind     `query:"verdict" enum:"passed,failed,error,unverified,none" default:"" doc:"Only with this verdict; error: an infrastructure error, unverified: done but not verified, none: not yet, or cancelled."`
 	Reason       relabel.VerdictReason   `query:"verdict_reason" enum:"passed,tests,tests_timed_out,tests_did_not_finish,tests_tampered,empty_patch,patch_does_not_apply,patch_unsafe" default:"" doc:"Only with a verdict for this reason."`
 	FailureMode  relabel.FailureMode     `query:"failure_mode" enum:"loop,overflow,budget,no_edit,other,syntax_or_runtime,wrong_file,wrong_solution" default:"" doc:"Only unresolved ones with this primary failure mode."`
+	JudgedMode   relabel.FailureMode     `query:"judged_mode" enum:"loop,overflow,budget,no_edit,other,syntax_or_runtime,wrong_file,wrong_solution" default:"" doc:"Only those to which a judge gave this failure mode."`
 	ToolUseError string                  `query:"tool_use_error" enum:"true,false" default:"" doc:"true: only with a call that was malformed, named an unknown tool or was refused by the tool; false: only computed ones without."`
 	Submitted    string                  `query:"submitted" enum:"true,false" default:"" doc:"Only with, or without, a valid submission."`
 	Resolved     string                  `query:"resolved" enum:"true,false" default:"" doc:"true: only resolved, that is submitted and passed; false: only with a verdict and not resolved."`

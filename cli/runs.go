@@ -25,6 +25,7 @@ type RunCommand struct {
 	SimulateLabels runSimulateLabels `cmd:"" help:"Compare what rules for asking the teacher would have saved and lost on stored labels."`
 	Relabel        runRelabel        `cmd:"" help:"Label every state of done trajectories with another teacher."`
 	Score          runScore          `cmd:"" help:"Compute log-probabilities of the student's own tokens under a policy."`
+	Judge          runJudge          `cmd:"" help:"Have a policy name the failure modes of unresolved trajectories."`
 	Verify         runVerify         `cmd:"" help:"Grade stored submissions again with the verifier's current protections."`
 	Delete         runDelete         `cmd:"" help:"Show what a run contains; with --yes delete it permanently."`
 	Retry          runRetry          `cmd:"" help:"Retry an iteration's failed trajectories."`

@@ -10,7 +10,7 @@ import (
 	"relabel/lease"
 )
 
-// ending has the ends of a relabeling or scoring.
+// ending has the ends of a relabeling, scoring or judging.
 type ending struct {
 	name    string // of the kind of work
 	log     zerolog.Logger

@@ -1,9 +1,9 @@
 // Package labeller requests teacher actions outside of rollouts: from another teacher at every stored
 // state of a trajectory that is done (a relabeling), and from the run's own teacher for pending labels
-// through its batch endpoint. It also has policies score the tokens of students (a scoring). It needs no
-// sandbox, since states are stored.
+// through its batch endpoint. It also has policies score the tokens of students (a scoring) and
+// judge failed trajectories (a judging). It needs no sandbox, since states are stored.
 //
-// A relabeling, scoring or batch is claimed like a trajectory, with a lease and a fence. Each answer is stored at
+// A relabeling, scoring, judging or batch is claimed like a trajectory, with a lease and a fence. Each answer is stored at
 // once, so that after the death of a worker the next one requests only the remaining answers.
 package labeller
 
@@ -34,7 +34,7 @@ type Config struct {
 	Log   zerolog.Logger
 }
 
-// Labeller processes relabelings, scorings and batches. It is safe for concurrent use.
+// Labeller processes relabelings, scorings, judgings and batches. It is safe for concurrent use.
 type Labeller struct {
 	Config
 	drain  sync.Once

@@ -10,7 +10,7 @@ import (
 	"relabel/tokenizer"
 )
 
-// Store keeps relabelings, scorings and batches. A method with a fence fails with CodeLeaseLost, and changes nothing,
+// Store keeps relabelings, scorings, judgings and batches. A method with a fence fails with CodeLeaseLost, and changes nothing,
 // if another worker claimed the work or it was cancelled. Methods are safe for concurrent use.
 type Store interface {
 	// ClaimRelabeling claims the next relabeling for owner. CodeNotFound if there is none.
@@ -34,6 +34,15 @@ type Store interface {
 	FinishScoring(ctx context.Context, f relabel.ScoreFence) error
 	FailScoring(ctx context.Context, f relabel.ScoreFence, reason string) error
 	ReleaseScoring(ctx context.Context, f relabel.ScoreFence) error
+
+	// ClaimJudging, RenewJudging, FailJudging and ReleaseJudging are to judgings what those above are to
+	// relabelings.
+	ClaimJudging(ctx context.Context, owner string, lease time.Duration) (relabel.JudgeClaim, error)
+	RenewJudging(ctx context.Context, f relabel.JudgeFence, lease time.Duration) (paused bool, err error)
+	// FinishJudging stores the judgement, whose outcome may be that there is none.
+	FinishJudging(ctx context.Context, f relabel.JudgeFence, j relabel.Judgement) error
+	FailJudging(ctx context.Context, f relabel.JudgeFence, reason string) error
+	ReleaseJudging(ctx context.Context, f relabel.JudgeFence) error
 
 	// ClaimBatch claims a batch that is due for owner. CodeNotFound if none is.
 	ClaimBatch(ctx context.Context, owner string, lease time.Duration) (relabel.BatchClaim, error)

@@ -10,7 +10,6 @@ import (
 
 	"relabel"
 	"relabel/chat"
-	"relabel/lease"
 )
 
 // relabeller is the role of the seeds of relabelings: the run's own teacher should not only repeat its
@@ -22,26 +21,19 @@ const relabeller relabel.Role = "relabeller"
 // ctx was cancelled, the run is paused, the endpoint is down or the worker drains; CodeNotFound without a
 // relabeling; CodeLeaseLost if it was cancelled or taken over. Other errors are the store's.
 func (l *Labeller) Relabel(ctx context.Context) error {
-	if ctx.Err() != nil || closed(l.drains) {
-		return ErrReleased
-	}
-	since := time.Now()
 	var claim relabel.RelabelClaim
-	err := write(ctx, func(ctx context.Context) (err error) {
+	since, err := l.begin(ctx, func(ctx context.Context) (err error) {
 		claim, err = l.Store.ClaimRelabeling(ctx, l.Owner, l.Lease)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	renew := func(ctx context.Context, length time.Duration) (paused bool, err error) {
+	life, releaseRequested, release := l.hold(ctx, since, claim.Policy, func(ctx context.Context, length time.Duration) (paused bool, err error) {
 		return l.Store.RenewRelabeling(ctx, claim.RelabelFence, length)
-	}
-	life, paused, release := lease.NewSingleKeeper(l.Lease, renew, l.Log).Keep(ctx, since)
+	})
 	defer release()
-	life, over := l.whileUp(life, claim.Policy)
-	defer over()
-	return l.concludeRelabel(ctx, claim, l.relabel(life, claim, func() bool { return closed(paused) || closed(l.drains) }))
+	return l.concludeRelabel(ctx, claim, l.relabel(life, claim, releaseRequested))
 }
 
 // relabel settles all pending states, until its release is requested. Errors are ErrReleased, the cause of

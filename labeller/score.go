@@ -8,32 +8,24 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relabel"
-	"relabel/lease"
 )
 
 // Score claims a scoring and has its policy score every pending turn, with as many calls at once as the
 // policy's limits allow. Its errors are those of Relabel.
 func (l *Labeller) Score(ctx context.Context) error {
-	if ctx.Err() != nil || closed(l.drains) {
-		return ErrReleased
-	}
-	since := time.Now()
 	var claim relabel.ScoreClaim
-	err := write(ctx, func(ctx context.Context) (err error) {
+	since, err := l.begin(ctx, func(ctx context.Context) (err error) {
 		claim, err = l.Store.ClaimScoring(ctx, l.Owner, l.Lease)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	renew := func(ctx context.Context, length time.Duration) (paused bool, err error) {
+	life, releaseRequested, release := l.hold(ctx, since, claim.Policy, func(ctx context.Context, length time.Duration) (paused bool, err error) {
 		return l.Store.RenewScoring(ctx, claim.ScoreFence, length)
-	}
-	life, paused, release := lease.NewSingleKeeper(l.Lease, renew, l.Log).Keep(ctx, since)
+	})
 	defer release()
-	life, over := l.whileUp(life, claim.Policy)
-	defer over()
-	return l.concludeScore(ctx, claim, l.score(life, claim, func() bool { return closed(paused) || closed(l.drains) }))
+	return l.concludeScore(ctx, claim, l.score(life, claim, releaseRequested))
 }
 
 func (l *Labeller) concludeScore(ctx context.Context, c relabel.ScoreClaim, err error) error {

@@ -7,7 +7,7 @@ import (
 	"relabel"
 )
 
-// waitLimit is how long a relabeling whose endpoint is down keeps its slot. Then it is released, with
+// waitLimit is how long work whose endpoint is down keeps its slot. Then it is released, with
 // all answers stored, and not claimed until the endpoint is back.
 const waitLimit = 5 * time.Second
 
@@ -30,7 +30,7 @@ func (l *Labeller) whileUp(ctx context.Context, p relabel.Policy) (watched conte
 				return
 			case <-changed:
 			case <-timer:
-				l.Log.Info().Str("policy", p.Name).Str("why", why).Msg("released a relabeling: its endpoint is down")
+				l.Log.Info().Str("policy", p.Name).Str("why", why).Msg("released work: its endpoint is down")
 				end(ErrReleased)
 				return
 			}

@@ -13,7 +13,7 @@ import (
 // retryDelay is how long a wake-up waits while the store is unavailable.
 const retryDelay = 5 * time.Second
 
-// AddWorkers registers the queue's workers for relabelings, scorings and batches. A job is a wake-up: it
+// AddWorkers registers the queue's workers for relabelings, scorings, judgings and batches. A job is a wake-up: it
 // claims one of them that is due. The queue must set no time limit for jobs.
 func AddWorkers(to *river.Workers, l *Labeller) {
 	river.AddWorker(to, river.WorkFunc(func(ctx context.Context, _ *river.Job[relabel.RelabelJob]) error {
@@ -21,6 +21,9 @@ func AddWorkers(to *river.Workers, l *Labeller) {
 	}))
 	river.AddWorker(to, river.WorkFunc(func(ctx context.Context, _ *river.Job[relabel.ScoreJob]) error {
 		return l.wokenUp(l.Score(ctx))
+	}))
+	river.AddWorker(to, river.WorkFunc(func(ctx context.Context, _ *river.Job[relabel.JudgeJob]) error {
+		return l.wokenUp(l.Judge(ctx))
 	}))
 	river.AddWorker(to, river.WorkFunc(func(ctx context.Context, _ *river.Job[relabel.LabelBatchJob]) error {
 		return l.wokenUp(l.Batch(ctx))

@@ -33,11 +33,11 @@ type waiter struct {
 	verdict chan error
 }
 
-// class is the waiter's class: calls whose action is executed, then raised labels, then other labels and
-// scores.
+// class is the waiter's class: calls whose action is executed, then raised labels, then other labels,
+// scores and judgements.
 func (w *waiter) class() int {
 	switch {
-	case w.purpose == relabel.PurposeScore:
+	case w.purpose == relabel.PurposeScore, w.purpose == relabel.PurposeJudge:
 		return 2
 	case w.purpose != relabel.PurposeLabel:
 		return 0

@@ -27,6 +27,7 @@ type Store interface {
 	relabel.RegradingStore
 	relabel.RelabelingStore
 	relabel.ScoringStore
+	relabel.JudgingStore
 	relabel.DivergenceStore
 	relabel.LabelRuleStore
 	relabel.ReviewStore

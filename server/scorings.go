@@ -136,13 +136,9 @@ func (s *site) cancelScores(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	var policy *relabel.ID
-	if in.Body.Policy != "" {
-		p, err := s.findPolicy(ctx, in.Body.Policy)
-		if err != nil {
-			return nil, asField(err, "policy")
-		}
-		policy = &p.ID
+	policy, err := s.optionalPolicy(ctx, in.Body.Policy)
+	if err != nil {
+		return nil, err
 	}
 	n, err := s.Store.CancelScorings(ctx, relabel.ScoreSelection{RunID: in.ID, IterationID: iteration.id, Iteration: iteration.number}, policy)
 	return one(api.CancelledScorings{Cancelled: n}, err)

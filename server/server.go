@@ -119,6 +119,7 @@ func New(config Config) http.Handler {
 	s.addTurns()
 	s.addRelabelings()
 	s.addScorings()
+	s.addJudgings()
 	s.addDivergences()
 	s.addScaling()
 	s.addRegradings()

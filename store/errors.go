@@ -60,6 +60,8 @@ var meanings = map[string]*relabel.Error{
 	"scorings_policy":              relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("policy"),
 	"scorings_priority":            relabel.Errorf(relabel.CodeInvalid, "a priority must be from -1000 to 1000").On("priority"),
 	"scorings_top_k":               relabel.Errorf(relabel.CodeInvalid, "top_k must be from 0 to %d", relabel.MaxTopK).On("top_k"),
+	"judgings_policy":              relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("policy"),
+	"judgings_priority":            relabel.Errorf(relabel.CodeInvalid, "a priority must be from -1000 to 1000").On("priority"),
 	"exports_label_policy":         relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("label_policy"),
 	"runs_labels":                  relabel.Errorf(relabel.CodeInvalid, "labels must be inline, deferred or batch").On("labels"),
 	"calls_trajectory":             relabel.Errorf(relabel.CodeNotFound, "there is no such trajectory"),

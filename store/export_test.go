@@ -47,7 +47,7 @@ var Passing = passing
 
 // ExplainRelabelClaim is how Postgres finds the relabeling whose turn it is.
 func (s *Store) ExplainRelabelClaim(ctx context.Context) (string, error) {
-	rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF) "+nextRelabeling, "w")
+	rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF) "+nextPolicyJob("relabelings"), "w")
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	return strings.Join(lines, "\n"), err
 }

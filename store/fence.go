@@ -95,7 +95,7 @@ func (s *Store) take(ctx context.Context, f relabel.Fence, st step, also func(tx
 	})
 }
 
-// jobFenced is the condition of every write of a relabeling, scoring, regrading or label batch, like
+// jobFenced is the condition of every write of a relabeling, scoring, judging, regrading or label batch, like
 // fenced for a trajectory. The three parts of the fence are $1, $2 and $3.
 const jobFenced = " id = $1 AND claim = $2 AND owner = $3 AND lease_until > clock_timestamp() "
 
@@ -113,6 +113,10 @@ func ofRelabeling(f relabel.RelabelFence) jobFence {
 
 func ofScoring(f relabel.ScoreFence) jobFence {
 	return jobFence{"scorings", "scoring", f.ScoringID, f.Claim, f.Owner}
+}
+
+func ofJudging(f relabel.JudgeFence) jobFence {
+	return jobFence{"judgings", "judging", f.JudgingID, f.Claim, f.Owner}
 }
 
 func ofRegrading(f relabel.RegradeFence) jobFence {

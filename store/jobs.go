@@ -179,22 +179,31 @@ const QueueLabel = "label"
 // mostWakeups bounds the waiting wake-ups of a kind: far more than workers can take at once.
 const mostWakeups = 1000
 
+// QueueJudge is the queue of judgings.
+const QueueJudge = "judge"
+
 // wakeLabellers inserts n wake-ups. A surplus one ends at once; WakeLabellers adds missing
 // ones.
 func (s *Store) wakeLabellers(ctx context.Context, tx pgx.Tx, job river.JobArgs, n int) error {
-	return s.insertWakeups(ctx, tx, QueueLabel, job, min(n, mostWakeups))
+	queue := QueueLabel
+	if job.Kind() == (relabel.JudgeJob{}).Kind() {
+		queue = QueueJudge
+	}
+	return s.insertWakeups(ctx, tx, queue, job, min(n, mostWakeups))
 }
 
-// dueSelect counts what can be claimed beyond the waiting wake-ups.
-var dueSelect = `SELECT
-	(SELECT count(*)` + relabelingsDue("''") + `)
-		- (SELECT count(*) FROM river_job WHERE kind = $1 AND state IN ('available', 'pending', 'retryable', 'scheduled')),
-	(SELECT count(*) FROM label_batches ba WHERE` + batchDue + `)
-		- (SELECT count(*) FROM river_job WHERE kind = $2 AND state IN ('available', 'pending', 'retryable', 'scheduled')),
-	(SELECT count(*)` + scoringsDue("''") + `)
-		- (SELECT count(*) FROM river_job WHERE kind = $3 AND state IN ('available', 'pending', 'retryable', 'scheduled'))`
+// labelWork are the kinds of work whose wake-ups WakeLabellers adds, with what can be claimed now.
+var labelWork = []struct {
+	job river.JobArgs
+	due string
+}{
+	{relabel.RelabelJob{}, policyJobsDue("relabelings", "''")},
+	{relabel.ScoreJob{}, policyJobsDue("scorings", "''")},
+	{relabel.JudgeJob{}, policyJobsDue("judgings", "''")},
+	{relabel.LabelBatchJob{}, " FROM label_batches ba WHERE" + batchDue},
+}
 
-// WakeLabellers adds wake-ups up to the number of claimable relabelings and scorings and of due
+// WakeLabellers adds wake-ups up to the number of claimable relabelings, scorings and judgings and of due
 // batches: some became due since, others were lost with their workers. It is safe to call at any time, in any
 // number of processes.
 func (s *Store) WakeLabellers(ctx context.Context) error {
@@ -203,18 +212,16 @@ func (s *Store) WakeLabellers(ctx context.Context) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' labellers', 0))"); err != nil {
 			return err
 		}
-		var relabelings, batches, scorings int
-		err := tx.QueryRow(ctx, dueSelect, relabel.RelabelJob{}.Kind(), relabel.LabelBatchJob{}.Kind(), relabel.ScoreJob{}.Kind()).
-			Scan(&relabelings, &batches, &scorings)
-		if err != nil {
-			return err
+		for _, work := range labelWork {
+			n, err := readValue[int](ctx, tx, "SELECT (SELECT count(*)"+work.due+`)
+				- (SELECT count(*) FROM river_job WHERE kind = $1 AND state IN ('available', 'pending', 'retryable', 'scheduled'))`, work.job.Kind())
+			if err != nil {
+				return err
+			}
+			if err := s.wakeLabellers(ctx, tx, work.job, n); err != nil {
+				return err
+			}
 		}
-		if err := s.wakeLabellers(ctx, tx, relabel.RelabelJob{}, relabelings); err != nil {
-			return err
-		}
-		if err := s.wakeLabellers(ctx, tx, relabel.ScoreJob{}, scorings); err != nil {
-			return err
-		}
-		return s.wakeLabellers(ctx, tx, relabel.LabelBatchJob{}, batches)
+		return nil
 	})
 }

@@ -168,20 +168,6 @@ func (s *Store) CancelRelabelings(ctx context.Context, iteration relabel.ID, pol
 		AND ($2::uuid IS NULL OR re.policy_id = $2)`, iteration, policy)
 }
 
-// relabelings are relabelings re with their iterations it and runs ru, joined at once, which is
-// fast for a paused run with many.
-const relabelings = ` FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id
-	JOIN iterations it ON it.id = tr.iteration_id JOIN runs ru ON ru.id = tr.run_id `
-
-// relabelingsDue are the relabelings that a worker, given as an SQL expression, may claim.
-func relabelingsDue(worker string) string {
-	return relabelings + `WHERE (re.state = 'queued' OR re.state = 'running' AND re.lease_until <= clock_timestamp())
-		AND it.paused IS NULL AND ru.paused IS NULL AND re.policy_id NOT IN ` + downPolicies(worker) + ` `
-}
-
-// nextRelabeling is the next relabeling for worker $1.
-var nextRelabeling = "SELECT re.id" + relabelingsDue("$1") + "ORDER BY re.priority DESC, re.created_at, re.id LIMIT 1 FOR NO KEY UPDATE OF re SKIP LOCKED"
-
 // ClaimRelabeling claims the next relabeling: the highest priority first, then the oldest. One
 // with an expired lease counts as queued. Paused runs and iterations and policies with a down
 // endpoint are skipped. CodeNotFound if there is none.
@@ -191,12 +177,10 @@ func (s *Store) ClaimRelabeling(ctx context.Context, owner string, lease time.Du
 		c = relabel.RelabelClaim{RelabelFence: relabel.RelabelFence{Owner: owner}}
 		var trajectory, policy relabel.ID
 		var attempt int
-		err := tx.QueryRow(ctx, `UPDATE relabelings SET state = 'running', claim = claim + 1, owner = $1,
-				lease_until = clock_timestamp() + $2::interval, started_at = coalesce(started_at, clock_timestamp())
-			WHERE id = (`+nextRelabeling+`)
-			RETURNING id, claim, trajectory_id, policy_id, attempt`, owner, lease).Scan(&c.RelabelingID, &c.Claim, &trajectory, &policy, &attempt)
+		err := claimPolicyJob(ctx, tx, "relabelings", owner, lease, "id, claim, trajectory_id, policy_id, attempt",
+			&c.RelabelingID, &c.Claim, &trajectory, &policy, &attempt)
 		if err != nil {
-			return noneDue(err, "nothing to relabel now")
+			return err
 		}
 		return readRelabeling(ctx, tx, &c, trajectory, policy, attempt)
 	})
@@ -223,27 +207,22 @@ func readRelabeling(ctx context.Context, tx pgx.Tx, c *relabel.RelabelClaim, tra
 // RenewRelabeling extends the lease and reports whether the run or iteration is paused.
 // CodeLeaseLost if the fence does not hold (cancelled or taken over), here and below.
 func (s *Store) RenewRelabeling(ctx context.Context, f relabel.RelabelFence, lease time.Duration) (paused bool, err error) {
-	err = s.changeJob(ctx, ofRelabeling(f), "lease_until = clock_timestamp() + $4::interval", "", lease)
-	if err != nil {
-		return false, err
-	}
-	err = s.pool.QueryRow(ctx, "SELECT it.paused IS NOT NULL OR ru.paused IS NOT NULL"+relabelings+"WHERE re.id = $1", f.RelabelingID).Scan(&paused)
-	return paused, classify(err)
+	return s.renewPolicyJob(ctx, ofRelabeling(f), lease)
 }
 
 // ReleaseRelabeling returns the relabeling to the queue.
 func (s *Store) ReleaseRelabeling(ctx context.Context, f relabel.RelabelFence) error {
-	return s.changeJob(ctx, ofRelabeling(f), "state = 'queued', owner = NULL, lease_until = NULL", "queued")
+	return s.releasePolicyJob(ctx, ofRelabeling(f))
 }
 
 // FinishRelabeling moves a relabeling without pending answers to done.
 func (s *Store) FinishRelabeling(ctx context.Context, f relabel.RelabelFence) error {
-	return s.changeJob(ctx, ofRelabeling(f), "state = 'done', owner = NULL, lease_until = NULL, ended_at = clock_timestamp()", "done")
+	return s.finishPolicyJob(ctx, ofRelabeling(f))
 }
 
 // FailRelabeling moves the relabeling to failed, with a reason that is safe to show.
 func (s *Store) FailRelabeling(ctx context.Context, f relabel.RelabelFence, reason string) error {
-	return s.changeJob(ctx, ofRelabeling(f), "state = 'failed', failure = $4, owner = NULL, lease_until = NULL, ended_at = clock_timestamp()", "failed", validUTF8(reason))
+	return s.failPolicyJob(ctx, ofRelabeling(f), reason)
 }
 
 // SettleRelabel stores the policy's answer for the state of turn t, received or missing. The

@@ -103,7 +103,7 @@ func (s *Store) CountRun(ctx context.Context, id relabel.ID) (relabel.RunContent
 // inUse returns why a run cannot be deleted now and the remedy, "" if it can.
 func inUse(ctx context.Context, db querier, run relabel.ID) (why string, err error) {
 	var running, open int
-	var export, teacher, scorer string
+	var export, teacher, scorer, judge string
 	var regrades bool
 	err = db.QueryRow(ctx, `SELECT (SELECT count(*) FROM iterations WHERE run_id = $1 AND state = 'running'),
 		(SELECT count(*) FROM trajectories WHERE run_id = $1 AND state NOT IN ('done', 'failed', 'cancelled')),
@@ -112,8 +112,10 @@ func inUse(ctx context.Context, db querier, run relabel.ID) (why string, err err
 			WHERE re.state IN ('queued', 'running') AND tr.run_id = $1 LIMIT 1), ''),
 		coalesce((SELECT po.name || '@' || po.version FROM scorings sc JOIN trajectories tr ON tr.id = sc.trajectory_id JOIN policies po ON po.id = sc.policy_id
 			WHERE sc.state IN ('queued', 'running') AND tr.run_id = $1 LIMIT 1), ''),
+		coalesce((SELECT po.name || '@' || po.version FROM judgings jo JOIN trajectories tr ON tr.id = jo.trajectory_id JOIN policies po ON po.id = jo.policy_id
+			WHERE jo.state IN ('queued', 'running') AND tr.run_id = $1 LIMIT 1), ''),
 		EXISTS (SELECT FROM regradings re JOIN trajectories tr ON tr.id = re.trajectory_id WHERE re.state IN ('queued', 'running') AND tr.run_id = $1)`,
-		run).Scan(&running, &open, &export, &teacher, &scorer, &regrades)
+		run).Scan(&running, &open, &export, &teacher, &scorer, &judge, &regrades)
 	switch {
 	case err != nil:
 		return "", err
@@ -125,6 +127,8 @@ func inUse(ctx context.Context, db querier, run relabel.ID) (why string, err err
 		return "trajectories of it are being relabelled: wait for that, or end it with `relabel run relabel RUN --teacher " + teacher + " --cancel`", nil
 	case scorer != "":
 		return "trajectories of it are being scored: wait for that, or end it with `relabel run score RUN --policy " + scorer + " --cancel`", nil
+	case judge != "":
+		return "trajectories of it are being judged: wait for that, or end it with `relabel run judge RUN --policy " + judge + " --cancel`", nil
 	case regrades:
 		return "submissions of it are being graded again: wait for that, or end it with `relabel run verify RUN --cancel`", nil
 	}
@@ -150,7 +154,7 @@ var deletionSteps = []struct {
 
 // BeginDeletion marks a run as being deleted: it takes no new work, and FinishDeletion deletes
 // it. A marked run stays marked. CodeNotFound if there is none, CodeConflict while an iteration
-// or export runs, or trajectories are relabelled, scored or graded again. None of these can begin
+// or export runs, or trajectories are relabelled, scored, judged or graded again. None of these can begin
 // between the check and the mark.
 func (s *Store) BeginDeletion(ctx context.Context, run relabel.ID) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {

@@ -15,13 +15,8 @@ const scoringSelect = `SELECT sc.id, tr.run_id, tr.iteration_id, sc.trajectory_i
 	sc.created_at, sc.started_at, sc.ended_at
 	FROM scorings sc JOIN trajectories tr ON tr.id = sc.trajectory_id JOIN tasks ta ON ta.id = tr.task_id`
 
-// scoreSelected selects the trajectories tr of a ScoreSelection: $1 run, $2 iteration or null, $3 iteration
-// number or 0.
-const scoreSelected = ` tr.run_id = $1 AND ($2::uuid IS NULL OR tr.iteration_id = $2)
-	AND ($3 = 0 OR tr.iteration_id IN (SELECT it.id FROM iterations it WHERE it.run_id = $1 AND it.number = $3)) `
-
 // scorable are those of them that can be scored.
-const scorable = " FROM trajectories tr WHERE" + scoreSelected + "AND tr.state = 'done' AND tr.turns > tr.teacher_turns "
+const scorable = " FROM trajectories tr WHERE" + iterationSelected + "AND tr.state = 'done' AND tr.turns > tr.teacher_turns "
 
 func scoreArgs(sel relabel.ScoreSelection, more ...any) []any {
 	return append([]any{sel.RunID, sel.IterationID, sel.Iteration}, more...)
@@ -145,7 +140,7 @@ func (s *Store) ScoreProgress(ctx context.Context, sel relabel.ScoreSelection) (
 	rows, _ := s.pool.Query(ctx, `SELECT it.id, it.kind, it.number, sc.policy_id, sc.state, count(*), sum(sc.turns), sum(sc.received), sum(sc.missing), sum(sc.pending),
 			sum(sc.tokens)::bigint
 		FROM scorings sc JOIN trajectories tr ON tr.id = sc.trajectory_id JOIN iterations it ON it.id = tr.iteration_id
-		WHERE`+scoreSelected+`GROUP BY it.id, sc.policy_id, sc.state ORDER BY it.kind, it.number, it.id, sc.policy_id`, scoreArgs(sel)...)
+		WHERE`+iterationSelected+`GROUP BY it.id, sc.policy_id, sc.state ORDER BY it.kind, it.number, it.id, sc.policy_id`, scoreArgs(sel)...)
 	var all []relabel.ScoreProgress
 	var part relabel.ScoreProgress
 	var state relabel.ScoringState
@@ -169,23 +164,8 @@ func (s *Store) ScoreProgress(ctx context.Context, sel relabel.ScoreSelection) (
 // CancelScorings cancels and counts the selected open scorings, of one policy or (nil) of all. Received
 // scores stay.
 func (s *Store) CancelScorings(ctx context.Context, sel relabel.ScoreSelection, policy *relabel.ID) (cancelled int, err error) {
-	return s.execCount(ctx, `UPDATE scorings sc SET state = 'cancelled', owner = NULL, lease_until = NULL, ended_at = clock_timestamp()
-		WHERE sc.state IN ('queued', 'running') AND sc.trajectory_id IN (SELECT tr.id FROM trajectories tr WHERE`+scoreSelected+`)
-			AND ($4::uuid IS NULL OR sc.policy_id = $4)`, scoreArgs(sel, policy)...)
+	return s.cancelPolicyJobs(ctx, "scorings", sel.RunID, sel.IterationID, sel.Iteration, policy)
 }
-
-// scorings are scorings sc with their iterations it and runs ru.
-const scorings = ` FROM scorings sc JOIN trajectories tr ON tr.id = sc.trajectory_id
-	JOIN iterations it ON it.id = tr.iteration_id JOIN runs ru ON ru.id = tr.run_id `
-
-// scoringsDue are the scorings that a worker, given as an SQL expression, may claim.
-func scoringsDue(worker string) string {
-	return scorings + `WHERE (sc.state = 'queued' OR sc.state = 'running' AND sc.lease_until <= clock_timestamp())
-		AND it.paused IS NULL AND ru.paused IS NULL AND sc.policy_id NOT IN ` + downPolicies(worker) + ` `
-}
-
-// nextScoring is the next scoring for worker $1.
-var nextScoring = "SELECT sc.id" + scoringsDue("$1") + "ORDER BY sc.priority DESC, sc.created_at, sc.id LIMIT 1 FOR NO KEY UPDATE OF sc SKIP LOCKED"
 
 // ClaimScoring claims the next scoring as ClaimRelabeling claims a relabeling. CodeNotFound if there is
 // none.
@@ -195,13 +175,10 @@ func (s *Store) ClaimScoring(ctx context.Context, owner string, lease time.Durat
 		c = relabel.ScoreClaim{ScoreFence: relabel.ScoreFence{Owner: owner}}
 		var trajectory, policy relabel.ID
 		var attempt int
-		err := tx.QueryRow(ctx, `UPDATE scorings SET state = 'running', claim = claim + 1, owner = $1,
-				lease_until = clock_timestamp() + $2::interval, started_at = coalesce(started_at, clock_timestamp())
-			WHERE id = (`+nextScoring+`)
-			RETURNING id, claim, trajectory_id, policy_id, attempt, top_k`, owner, lease).
-			Scan(&c.ScoringID, &c.Claim, &trajectory, &policy, &attempt, &c.TopK)
+		err := claimPolicyJob(ctx, tx, "scorings", owner, lease, "id, claim, trajectory_id, policy_id, attempt, top_k",
+			&c.ScoringID, &c.Claim, &trajectory, &policy, &attempt, &c.TopK)
 		if err != nil {
-			return noneDue(err, "nothing to score now")
+			return err
 		}
 		return readScoring(ctx, tx, &c, trajectory, policy, attempt)
 	})
@@ -250,25 +227,20 @@ func addScoredPrompts(ctx context.Context, tx pgx.Tx, c *relabel.ScoreClaim, tra
 // RenewScoring extends the lease and reports whether the run or iteration is paused. CodeLeaseLost if the
 // fence does not hold (cancelled or taken over), here and below.
 func (s *Store) RenewScoring(ctx context.Context, f relabel.ScoreFence, lease time.Duration) (paused bool, err error) {
-	err = s.changeJob(ctx, ofScoring(f), "lease_until = clock_timestamp() + $4::interval", "", lease)
-	if err != nil {
-		return false, err
-	}
-	err = s.pool.QueryRow(ctx, "SELECT it.paused IS NOT NULL OR ru.paused IS NOT NULL"+scorings+"WHERE sc.id = $1", f.ScoringID).Scan(&paused)
-	return paused, classify(err)
+	return s.renewPolicyJob(ctx, ofScoring(f), lease)
 }
 
 // ReleaseScoring returns the scoring to the queue.
 func (s *Store) ReleaseScoring(ctx context.Context, f relabel.ScoreFence) error {
-	return s.changeJob(ctx, ofScoring(f), "state = 'queued', owner = NULL, lease_until = NULL", "queued")
+	return s.releasePolicyJob(ctx, ofScoring(f))
 }
 
 // FinishScoring moves a scoring without pending turns to done.
 func (s *Store) FinishScoring(ctx context.Context, f relabel.ScoreFence) error {
-	return s.changeJob(ctx, ofScoring(f), "state = 'done', owner = NULL, lease_until = NULL, ended_at = clock_timestamp()", "done")
+	return s.finishPolicyJob(ctx, ofScoring(f))
 }
 
 // FailScoring moves the scoring to failed, with a reason that is safe to show.
 func (s *Store) FailScoring(ctx context.Context, f relabel.ScoreFence, reason string) error {
-	return s.changeJob(ctx, ofScoring(f), "state = 'failed', failure = $4, owner = NULL, lease_until = NULL, ended_at = clock_timestamp()", "failed", validUTF8(reason))
+	return s.failPolicyJob(ctx, ofScoring(f), reason)
 }

@@ -94,6 +94,7 @@ func (q *queryBuilder) filter(f resolvedFilter, of segment) {
 	narrow(q, "tr.verdict = %s", validUTF8(string(f.Verdict)))
 	narrow(q, "tr.verdict_reason = %s", validUTF8(string(f.VerdictReason)))
 	narrow(q, "tr.failure_mode = %s", validUTF8(string(f.FailureMode)))
+	narrow(q, "tr.id IN (SELECT jo.trajectory_id FROM judgings jo WHERE jo.mode = %s)", validUTF8(string(f.JudgedMode)))
 	// IS NOT NULL follows from the equality and repeats the condition of the partial index: the
 	// planner does not infer it for false.
 	narrow(q, "tr.submitted IS NOT NULL AND tr.submitted = %s", f.Submitted)

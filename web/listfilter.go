@@ -19,6 +19,7 @@ var filterWords = map[string]map[string]string{
 	"end_reason":     wordsOf(endWords),
 	"failure":        {"image_missing": "image missing"},
 	"failure_mode":   wordsOf(modeWords),
+	"judged_mode":    wordsOf(modeWords),
 	"tool_use_error": yesNo,
 	"resolved":       yesNo,
 	"submitted":      yesNo,
@@ -111,7 +112,7 @@ func readFilter(q url.Values) (f relabel.TrajectoryFilter, err error) {
 	var labels string
 	into := map[string]any{"run": &f.RunID, "iteration": &f.IterationID, "taskset": &f.TasksetID, "task": &f.TaskID, "q": &f.Text, "instance": &f.InstanceID, "instance_part": &f.InstancePart, "flag": &f.Flag,
 		"state": &f.State, "end_reason": &f.EndReason, "failure": &f.Failure, "verdict": &f.Verdict, "verdict_reason": &f.VerdictReason,
-		"failure_mode": &f.FailureMode, "tool_use_error": &f.ToolUseError,
+		"failure_mode": &f.FailureMode, "judged_mode": &f.JudgedMode, "tool_use_error": &f.ToolUseError,
 		"submitted": &f.Submitted, "resolved": &f.Resolved, "reviewed": &f.Reviewed, "labels": &labels,
 		"turns_min": &f.MinTurns, "turns_max": &f.MaxTurns, "agreement_min": &f.MinAgreement, "agreement_max": &f.MaxAgreement}
 	if n, err := strconv.ParseInt(q.Get("iteration"), 10, 32); err == nil && n > 0 {

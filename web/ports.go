@@ -23,6 +23,7 @@ type Store interface {
 	relabel.TrajectoryStore
 	relabel.RelabelingStore
 	relabel.ScoringStore
+	relabel.JudgingStore
 	relabel.DivergenceStore
 	relabel.LabelRuleStore
 	relabel.RegradingStore

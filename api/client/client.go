@@ -83,6 +83,14 @@ func Values(query any) url.Values {
 			values[name] = texts
 			continue
 		}
+		if at.Kind() == reflect.Slice {
+			words := make([]string, at.Len())
+			for i := range words {
+				words[i] = fmt.Sprint(at.Index(i).Interface())
+			}
+			values.Set(name, strings.Join(words, ","))
+			continue
+		}
 		values.Set(name, fmt.Sprint(at.Interface()))
 	}
 	return values

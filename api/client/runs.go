@@ -113,3 +113,23 @@ func (c *Client) SimulateLabels(ctx context.Context, id relabel.ID, filter url.V
 func (c *Client) CancelVerify(ctx context.Context, id relabel.ID, in api.CancelRegrade) (api.CancelledRegradings, error) {
 	return post[api.CancelledRegradings](ctx, c, at("runs", id.String(), "verify", "cancel"), in)
 }
+
+// JudgeRun has a policy judge the failure modes of a run's trajectories.
+func (c *Client) JudgeRun(ctx context.Context, id relabel.ID, in api.NewJudging) (api.JudgeProgresses, error) {
+	return post[api.JudgeProgresses](ctx, c, at("runs", id.String(), "judgings"), in)
+}
+
+// JudgeProgress sums a run's judgings by iteration, policy and prompt. filter takes iteration.
+func (c *Client) JudgeProgress(ctx context.Context, id relabel.ID, filter url.Values) (api.JudgeProgresses, error) {
+	return get[api.JudgeProgresses](ctx, c, under(at("runs", id.String(), "judgings"), filter))
+}
+
+// EstimateJudgings says what judging a run would cost. filter takes what api.JudgeEstimateQuery has.
+func (c *Client) EstimateJudgings(ctx context.Context, id relabel.ID, filter url.Values) (relabel.JudgeEstimate, error) {
+	return get[relabel.JudgeEstimate](ctx, c, under(at("runs", id.String(), "judgings", "estimate"), filter))
+}
+
+// CancelJudgings cancels a run's judgings.
+func (c *Client) CancelJudgings(ctx context.Context, id relabel.ID, in api.CancelJudgings) (api.CancelledJudgings, error) {
+	return post[api.CancelledJudgings](ctx, c, at("runs", id.String(), "judgings", "cancel"), in)
+}

@@ -26,9 +26,10 @@ import (
 
 // What a process does at once of the work beside rollouts.
 const (
-	labelsAtOnce   = 4 // relabelings, scorings and batches; their policies limit the calls
-	regradesAtOnce = 2 // submissions, each in a container
-	webhooksAtOnce = 4 // deliveries
+	labelsAtOnce   = 4  // relabelings, scorings and batches; their policies limit the calls
+	judgingsAtOnce = 16 // one call each; their policies limit them
+	regradesAtOnce = 2  // submissions, each in a container
+	webhooksAtOnce = 4  // deliveries
 )
 
 // work is the part of a process that takes jobs from the queue.
@@ -120,6 +121,7 @@ func (w *work) queue(labels *labeller.Labeller, rollouts int) (worker.Queue, err
 	queues := exportQueues(exporter, map[string]river.QueueConfig{
 		"rollout":          {MaxWorkers: rollouts},
 		"label":            {MaxWorkers: labelsAtOnce},
+		store.QueueJudge:   {MaxWorkers: judgingsAtOnce},
 		store.QueueRegrade: {MaxWorkers: regradesAtOnce},
 		"webhook":          {MaxWorkers: webhooksAtOnce},
 	})

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"relabel"
+	"relabel/api"
+	"relabel/api/client"
+)
+
+// runJudge is `relabel run judge RUN`.
+type runJudge struct {
+	runFlags
+	api.NewJudging
+	Estimate bool `help:"Show what the judgements would cost and queue nothing."`
+	Cancel   bool `help:"Cancel these judgings instead; judgements are kept."`
+	Detach   bool `help:"Do not wait for the end."`
+}
+
+// Run shows the cost, queues the judgings and watches them.
+func (c *runJudge) Run(ctx context.Context) error {
+	return c.withRun(ctx, func(cl *Session, run relabel.Run) error {
+		policy, err := FindPolicy(ctx, cl, c.Policy)
+		if err != nil {
+			return err
+		}
+		c.Policy = policy.ID.String()
+		if c.Cancel {
+			answer, err := cl.CancelJudgings(ctx, run.ID, api.CancelJudgings{Policy: c.Policy, Iteration: c.Iteration})
+			if err == nil {
+				fmt.Printf("%d judgings are cancelled\n", answer.Cancelled)
+			}
+			return err
+		}
+		query := api.JudgeEstimateQuery{Policy: c.Policy, Iteration: c.Iteration, Modes: c.Modes, Sample: c.Sample, Seed: c.Seed, HideGold: c.HideGold}
+		estimate, err := cl.EstimateJudgings(ctx, run.ID, client.Values(query))
+		if err != nil {
+			return err
+		}
+		printJudgeEstimate(estimate, policy)
+		if c.Estimate {
+			return nil
+		}
+		if _, err := cl.JudgeRun(ctx, run.ID, c.NewJudging); err != nil {
+			return err
+		}
+		return c.watch(ctx, cl, run, policy)
+	})
+}
+
+// printJudgeEstimate prints what the judgements of a policy would cost.
+func printJudgeEstimate(e relabel.JudgeEstimate, p relabel.Policy) {
+	fmt.Printf("%s@%d: %d trajectories to judge, %d to %d calls, about %d tokens to send and %d to receive with one call for each\n",
+		p.Name, p.Version, e.Trajectories, e.Trajectories, e.MostCalls, e.Tokens, e.AnswerTokens)
+	if e.LeastCostMicros != nil && e.MostCostMicros != nil {
+		fmt.Printf("cost: %.2f to %.2f %s\n", float64(*e.LeastCostMicros)/1e6, float64(*e.MostCostMicros)/1e6, e.Currency)
+	}
+}
+
+// watch waits until the judgings of one policy are over.
+func (c *runJudge) watch(ctx context.Context, cl *Session, run relabel.Run, policy relabel.Policy) error {
+	sum := relabel.JudgeProgress{}
+	over, err := cl.watchWork(ctx, "judging", c.Detach, func() (line string, over bool, err error) {
+		all, err := cl.JudgeProgress(ctx, run.ID, client.Values(api.JudgeProgressQuery{Iteration: c.Iteration}))
+		sum = relabel.JudgeProgress{Judgings: map[relabel.JudgingState]int{}, Outcomes: map[relabel.JudgeOutcome]int{}}
+		for _, p := range all.Items {
+			if p.PolicyID == policy.ID {
+				sum.Add(p)
+			}
+		}
+		open := sum.Judgings[relabel.JudgingQueued] + sum.Judgings[relabel.JudgingRunning]
+		line = fmt.Sprintf("%s@%d: %d judged, %d invalid, %d missing, %d pending", policy.Name, policy.Version,
+			sum.Outcomes[relabel.Judged], sum.Outcomes[relabel.JudgeInvalid], sum.Outcomes[relabel.JudgeMissing], open)
+		return line, open == 0, err
+	})
+	if err != nil || !over {
+		return err
+	}
+	return judgedAll(sum)
+}
+
+// judgedAll returns an error if judgings failed or were cancelled, or if there is no judgement.
+func judgedAll(sum relabel.JudgeProgress) error {
+	if n := sum.Judgings[relabel.JudgingFailed]; n > 0 {
+		return relabel.Errorf(relabel.CodeUnavailable, "%d judgings failed: GET /v1/judgings?state=failed shows why", n)
+	}
+	if n := sum.Judgings[relabel.JudgingCancelled]; n > 0 {
+		return relabel.Errorf(relabel.CodeConflict, "%d judgings were cancelled", n)
+	}
+	if sum.Outcomes[relabel.Judged] == 0 {
+		return relabel.Errorf(relabel.CodeUnavailable, "no trajectory has a judgement: GET /v1/judgings shows the reasons")
+	}
+	return nil
+}
