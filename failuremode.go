@@ -107,6 +107,7 @@ type FailureReport struct {
 	RunID      ID                  `json:"run_id" doc:"The run."`
 	Rules      int                 `json:"rules" doc:"Version of the rules of the modes."`
 	Iterations []IterationFailures `json:"iterations" nullable:"false" doc:"The iterations in order of creation."`
+	Judges     []JudgedFailures    `json:"judges" nullable:"false" doc:"Judged beside computed modes, by judge and prompt; empty without judgements."`
 }
 
 // FailureTally counts the done trajectories of one task in an iteration.

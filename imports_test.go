@@ -43,6 +43,7 @@ var arrows = []struct{ from, to string }{
 	{"failuremode", "chat"},
 	{"failuremode", "gitdiff"},
 	{"failuremode", "evaluation"},
+	{"failuremode", "stats"},
 	{"evaluation", "stats"},
 	{"labelrule", "evaluation"},
 	{"judge", "chat"},

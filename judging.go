@@ -162,6 +162,8 @@ type JudgeTally struct {
 	TaskID         ID
 	PolicyID       ID
 	Prompt         string // hash
+	PromptVersion  int
+	Gold           bool // of the prompt
 	Submitted      bool
 	Mode           FailureMode // computed
 	ToolUseError   bool        // computed

@@ -23,13 +23,20 @@ func (c *reportFailures) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		switch c.Format {
-		case "json":
+		if c.Format == "json" {
 			return printJSON(report)
-		case "csv":
-			return printFailureRows(report)
 		}
-		return printFailures(report)
+		judges, err := findJudges(ctx, cl, report)
+		switch {
+		case err != nil:
+			return err
+		case c.Format == "csv":
+			return printFailureRows(report, judges)
+		}
+		if err := printFailures(report); err != nil {
+			return err
+		}
+		return printJudges(report, judges)
 	})
 }
 
@@ -97,13 +104,14 @@ func proportionText(p relabel.Proportion) string {
 	return fmt.Sprintf("%d of %d, %.1f%% [%.1f, %.1f]", p.Count, p.Of, 100**p.Share, 100**p.Low, 100**p.High)
 }
 
-// printFailureRows prints one line for each iteration and proportion.
-func printFailureRows(report relabel.FailureReport) error {
+// printFailureRows prints one line for each iteration and proportion, then those of judges.
+func printFailureRows(report relabel.FailureReport, judges judgeNames) error {
 	var rows [][]any
 	for _, f := range report.Iterations {
 		for _, part := range failureParts(f) {
-			rows = append(rows, []any{f.Kind, f.Number, f.IterationID, part.among, part.what, part.Count, part.Of, part.Share, part.Low, part.High})
+			rows = append(rows, []any{f.Kind, f.Number, f.IterationID, part.among, part.what, part.Count, part.Of, part.Share, part.Low, part.High, "", "computed", nil})
 		}
 	}
-	return printCSV([]string{"kind", "iteration", "iteration_id", "among", "what", "count", "of", "share", "low", "high"}, rows)
+	rows = append(rows, judgeRows(report, judges)...)
+	return printCSV([]string{"kind", "iteration", "iteration_id", "among", "what", "count", "of", "share", "low", "high", "judge", "by", "kappa"}, rows)
 }

@@ -1,18 +1,43 @@
 package failuremode
 
 import (
+	"context"
+
 	"relabel"
 	"relabel/evaluation"
 )
 
-// Report sums the done trajectories of a run by iteration and mode. Tallies of iterations that are
-// not listed, which began later, are not counted.
+// Store reads what a report sums.
+type Store interface {
+	ListIterations(ctx context.Context, run relabel.ID) ([]relabel.Iteration, error)
+	ListFailureTallies(ctx context.Context, run relabel.ID) ([]relabel.FailureTally, error)
+	ListJudgeTallies(ctx context.Context, run relabel.ID) ([]relabel.JudgeTally, error)
+}
+
+// Read reports the computed and the judged failure modes of a stored run.
+func Read(ctx context.Context, s Store, run relabel.ID) (relabel.FailureReport, error) {
+	iterations, err := s.ListIterations(ctx, run)
+	if err != nil {
+		return relabel.FailureReport{}, err
+	}
+	tallies, err := s.ListFailureTallies(ctx, run)
+	if err != nil {
+		return relabel.FailureReport{}, err
+	}
+	judged, err := s.ListJudgeTallies(ctx, run)
+	report := Report(run, iterations, tallies)
+	report.Judges = Judged(iterations, judged)
+	return report, err
+}
+
+// Report sums the done trajectories of a run by iteration and computed mode. Tallies of iterations that
+// are not listed, which began later, are not counted.
 func Report(run relabel.ID, iterations []relabel.Iteration, tallies []relabel.FailureTally) relabel.FailureReport {
 	by := map[relabel.ID][]relabel.FailureTally{}
 	for _, t := range tallies {
 		by[t.IterationID] = append(by[t.IterationID], t)
 	}
-	report := relabel.FailureReport{RunID: run, Rules: relabel.FailureRules, Iterations: []relabel.IterationFailures{}}
+	report := relabel.FailureReport{RunID: run, Rules: relabel.FailureRules, Iterations: []relabel.IterationFailures{}, Judges: []relabel.JudgedFailures{}}
 	for _, it := range iterations {
 		report.Iterations = append(report.Iterations, failuresOf(it, by[it.ID]))
 	}

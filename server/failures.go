@@ -11,7 +11,7 @@ import (
 func (s *site) addFailures() {
 	add(s, operation(http.MethodGet, "/v1/runs/{id}/failures", "runs", "report-failures", "Report a run's failure modes",
 		"The done trajectories of each iteration by primary failure mode, in the layout of table 4 of the paper: submitted and unresolved ones, and those without a valid submission, each with counts, denominators and 95% intervals. "+
-			"Modes are computed some seconds after a trajectory ends; those that are not yet are counted."), s.reportFailures)
+			"Modes are computed some seconds after a trajectory ends; those that are not yet are counted. judges has the modes that judges gave, and how they agree with the computed ones."), s.reportFailures)
 	add(s, operation(http.MethodGet, "/v1/runs/{id}/disagreements", "runs", "report-disagreements", "Report where student and teacher differ",
 		"The student turns with a label of each collect iteration's done trajectories: how many labels differ, by tool and by phase of the student's action, and by the phases of action and label."), s.reportDisagreements)
 	add(s, operation(http.MethodGet, "/v1/trajectories/{id}/failure", "trajectories", "show-failure", "Show a trajectory's failure mode",
@@ -22,12 +22,7 @@ func (s *site) reportFailures(ctx context.Context, in *IDPath) (*of[relabel.Fail
 	if _, err := s.Store.FindRun(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	iterations, err := s.Store.ListIterations(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	tallies, err := s.Store.ListFailureTallies(ctx, in.ID)
-	return one(failuremode.Report(in.ID, iterations, tallies), err)
+	return one(failuremode.Read(ctx, s.Store, in.ID))
 }
 
 func (s *site) reportDisagreements(ctx context.Context, in *IDPath) (*of[relabel.DisagreementReport], error) {

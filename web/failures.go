@@ -19,6 +19,10 @@ type failuresView struct {
 	Rows   []failuresRow
 	Differ []relabel.IterationDisagreements
 	Charts []chart.Chart
+	Judges []judgesRow
+	// Judging counts judgings that have not ended, JudgingFailed those whose policy cannot judge.
+	Judging, JudgingFailed int
+	Operations             []operationLink
 }
 
 // failuresRow is an iteration.
@@ -40,8 +44,15 @@ type failuresCell struct {
 func (v failuresView) Submitted() []relabel.FailureMode    { return relabel.SubmittedModes }
 func (v failuresView) NotSubmitted() []relabel.FailureMode { return relabel.NotSubmittedModes }
 
+func (v *viewer) failureRoutes() routes {
+	to := routes{"GET /runs/{id}/failures": of(v.runOf, v.showFailures)}
+	v.addOperation(to, "/runs/{id}/judgings", on(v.runOf, v.judgeRun))
+	v.addOperation(to, "/runs/{id}/judgings/cancel", on(v.runOf, v.cancelJudgings))
+	return to
+}
+
 func (v *viewer) showFailures(w http.ResponseWriter, r *http.Request, run relabel.Run) error {
-	report, err := v.failureReport(r.Context(), run.ID)
+	report, err := failuremode.Read(r.Context(), v.Store, run.ID)
 	if err != nil {
 		return err
 	}
@@ -62,17 +73,11 @@ func (v *viewer) showFailures(w http.ResponseWriter, r *http.Request, run relabe
 	if l.err != nil {
 		return l.err
 	}
+	if err := v.addJudges(r.Context(), &view, report.Judges, mayChange(r)); err != nil {
+		return err
+	}
 	return v.render(w, r, page{Template: "failures", Title: "Failure modes of " + safetext.Plain(run.Name), Section: "Home", Crumbs: []crumb{home, runCrumb(run)},
 		Scripts: []string{"uplot.js", "chart.js"}, Follow: "/v1" + runPath(run.ID) + "/events", View: view})
-}
-
-func (v *viewer) failureReport(ctx context.Context, run relabel.ID) (relabel.FailureReport, error) {
-	iterations, err := v.Store.ListIterations(ctx, run)
-	if err != nil {
-		return relabel.FailureReport{}, err
-	}
-	tallies, err := v.Store.ListFailureTallies(ctx, run)
-	return failuremode.Report(run, iterations, tallies), err
 }
 
 func (v *viewer) disagreementReport(ctx context.Context, run relabel.ID) (relabel.DisagreementReport, error) {

@@ -64,6 +64,7 @@ func TestFormsRefuseHostileValuesAtTheirFields(t *testing.T) {
 		{"/runs/new", api.NewRun{}}, {"/policies/new", api.NewPolicy{}}, {"/benchmarks/new", api.NewBenchmark{}}, {run + "/scheduling", api.SchedulingPatch{}}, {run + "/start", api.NewIteration{}},
 		{run + "/export", api.NewExport{}}, {run + "/verify", api.Regrade{}}, {run + "/verify/cancel", api.CancelRegrade{}}, {run + "/pause", api.NewPause{}},
 		{run + "/scores", api.NewScoring{}}, {run + "/scores/cancel", api.CancelScorings{}},
+		{run + "/judgings", api.NewJudging{}}, {run + "/judgings/cancel", api.CancelJudgings{}},
 		{iteration + "/retry", api.Retry{}}, {iteration + "/relabel", api.NewRelabeling{}}, {trajectory + "/reviews/new", api.NewReview{}},
 	} {
 		names, hidden := inputsOf(reflect.TypeOf(form.request), ""), f.hidden(form.path)

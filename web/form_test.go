@@ -44,6 +44,8 @@ func TestEveryOptionOfTheRESTInterfaceIsOnItsForm(t *testing.T) {
 		{run + "/verify/cancel", api.CancelRegrade{}, []string{""}},
 		{run + "/scores", api.NewScoring{}, []string{""}},
 		{run + "/scores/cancel", api.CancelScorings{}, []string{""}},
+		{run + "/judgings", api.NewJudging{}, []string{""}},
+		{run + "/judgings/cancel", api.CancelJudgings{}, []string{""}},
 		{run + "/pause", api.NewPause{}, []string{""}},
 		{iteration + "/pause", api.NewPause{}, []string{""}},
 		{iteration + "/retry", api.Retry{}, []string{""}},

@@ -50,7 +50,7 @@ type runConcern struct {
 }
 
 func (v *viewer) runRoutes() routes {
-	return routes{"GET /{$}": v.showHome, "GET /runs/{id}": of(v.runOf, v.showRun), "GET /runs/{id}/tasks": of(v.runOf, v.showGrid), "GET /runs/{id}/failures": of(v.runOf, v.showFailures), "GET /iterations/{id}": of(v.iterationOf, v.showIteration)}
+	return routes{"GET /{$}": v.showHome, "GET /runs/{id}": of(v.runOf, v.showRun), "GET /runs/{id}/tasks": of(v.runOf, v.showGrid), "GET /iterations/{id}": of(v.iterationOf, v.showIteration)}
 }
 
 func (v *viewer) showHome(w http.ResponseWriter, r *http.Request) error {

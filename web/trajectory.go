@@ -37,6 +37,7 @@ type trajectoryView struct {
 	Cards      []turnView // the first ones, or those asked for
 	Outcome    outcomeView
 	Finding    relabel.FailureFinding // zero before it is computed
+	Judgings   []judgedView           // those that are done, the newest first
 	Again      againView
 	Reviews    reviewsView
 	Operations []operationLink
@@ -132,6 +133,9 @@ func (v *viewer) showTrajectory(w http.ResponseWriter, r *http.Request, view tra
 		return err
 	}
 	if view.Finding, err = v.failureOf(r.Context(), view.ID); err != nil {
+		return err
+	}
+	if view.Judgings, err = v.judgingsOf(r.Context(), view.ID); err != nil {
 		return err
 	}
 	if view.Reviews, err = v.reviewsOf(r, view.ID); err != nil {
