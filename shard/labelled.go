@@ -19,9 +19,10 @@ import (
 type labelled struct {
 	relabel.ExportTrajectory
 	turns    int
-	group    string            // see groupID
-	text     int64             // approximate bytes of its rows of the messages view
-	keep     map[int][]float32 // exported labels by turn, with their token weights; nil without a tokenizer
+	group    string               // see groupID
+	actors   map[relabel.Role]int // exported labels by who acted at their turn
+	text     int64                // approximate bytes of its rows of the messages view
+	keep     map[int][]float32    // exported labels by turn, with their token weights; nil without a tokenizer
 	roots    []*tree.Root
 	special  int // occurrences of special tokens' text in its messages
 	prompts  promptCheck
@@ -102,6 +103,10 @@ func (b *selector) label(tr relabel.ExportTrajectory) (*labelled, error) {
 		}
 	}
 	l.text = b.size(l)
+	l.actors = map[relabel.Role]int{}
+	for t := range l.keep {
+		l.actors[tr.Turns[t-1].Executor]++
+	}
 	return l, nil
 }
 

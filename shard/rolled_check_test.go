@@ -39,6 +39,7 @@ func TestARandomMixIsTheSameInAllViews(t *testing.T) {
 				c.pairs, c.turns = m.pairsOf(t, whole)
 				c.hold(t, "", whole, 0)
 				c.prompts(t, whole)
+				c.actors(t, whole)
 				c.limited(t, form, linearRows(t, whole.Directory))
 			})
 		}
@@ -48,6 +49,7 @@ func TestARandomMixIsTheSameInAllViews(t *testing.T) {
 // mixPair is a label that leaves, rendered in a conversation of its own.
 type mixPair struct {
 	label          string // <trajectory>/<t>
+	acted          relabel.Role
 	prompt, answer []int32
 }
 
@@ -106,6 +108,18 @@ func (c mixCheck) prompts(t *testing.T, e relabel.Export) {
 	}
 }
 
+// actors compares the manifest's count of exported labels by who acted.
+func (c mixCheck) actors(t *testing.T, e relabel.Export) {
+	t.Helper()
+	want := map[relabel.Role]int{}
+	for _, p := range c.pairs {
+		want[p.acted]++
+	}
+	if got := readManifest(t, e.Directory).Trajectories.Executors; !maps.Equal(got, want) {
+		t.Errorf("the manifest counts executors as %v, want %v", got, want)
+	}
+}
+
 // pairsOf returns the labels that leave with an export, and how many turns there are.
 func (m *rolledMix) pairsOf(t *testing.T, e relabel.Export) (pairs []mixPair, turns int) {
 	t.Helper()
@@ -153,7 +167,7 @@ func (m *rolledMix) pairs(t *testing.T, tr relabel.ExportTrajectory) (pairs []mi
 		if err != nil {
 			t.Fatal(err)
 		}
-		pairs = append(pairs, mixPair{label: fmt.Sprintf("%s/%d", tr.Trajectory.ID, turn.T), prompt: prompt, answer: answer})
+		pairs = append(pairs, mixPair{label: fmt.Sprintf("%s/%d", tr.Trajectory.ID, turn.T), acted: turn.Executor, prompt: prompt, answer: answer})
 	}
 	return pairs
 }

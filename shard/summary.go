@@ -108,14 +108,9 @@ func (s *summary) add(l *labelled) {
 // countsOf counts a trajectory with at least one exported state.
 func countsOf(l *labelled) relabel.TrajectoryCounts {
 	verdict := string(cmp.Or(l.Trajectory.Verdict, "none"))
-	counts := relabel.TrajectoryCounts{Count: 1, Verdicts: map[string]int{verdict: 1}, Kappas: map[string]int{}, Executors: map[relabel.Role]int{}}
+	counts := relabel.TrajectoryCounts{Count: 1, Verdicts: map[string]int{verdict: 1}, Kappas: map[string]int{}, Executors: l.actors}
 	if kappa := l.Trajectory.Kappa; kappa != nil {
 		counts.Kappas[strconv.Itoa(*kappa)] = 1
-	}
-	for _, turn := range l.Turns {
-		if _, kept := l.keep[turn.T]; kept {
-			counts.Executors[turn.Executor]++
-		}
 	}
 	return counts
 }
