@@ -2,12 +2,14 @@ package e2e
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"relabel"
 	"relabel/shard/verify"
 )
 
@@ -40,6 +42,8 @@ func TestTheClosedLoopRunsThrough(t *testing.T) {
 			Export   string
 			Exports  []string
 			SHA256   string
+			ExportID relabel.ID `json:"export_id"`
+			Epochs   map[relabel.ID]float64
 			Training struct {
 				Init    string `json:"init_sha256"`
 				Exports []struct{ States int }
@@ -53,6 +57,10 @@ func TestTheClosedLoopRunsThrough(t *testing.T) {
 	first, second := record.Students["0-base-1"], record.Students["0-low-2"]
 	if first.Labels != 12 || second.Labels != 5 || second.Training.Init != first.SHA256 || len(second.Exports) != 2 || second.Exports[0] != first.Export {
 		t.Errorf("the students are %+v\n%s", record.Students, said)
+	}
+	states := 96.0 // of an update
+	if want := map[relabel.ID]float64{first.ExportID: states/12 + states/17, second.ExportID: states / 17}; !maps.Equal(second.Epochs, want) {
+		t.Errorf("the second student was trained for %v epochs, want %v", second.Epochs, want)
 	}
 	if got := second.Training.Exports; len(got) != 2 || got[0].States != 12 || got[1].States != 5 {
 		t.Errorf("the second student was trained on %+v", got)

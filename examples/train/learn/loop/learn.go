@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ func (l *loop) learn(ctx context.Context, seed int, a arm, round int, past []stu
 	if err != nil {
 		return s, err
 	}
-	s.Export, s.Labels, s.Excluded = export.Directory, export.Rows, export.Excluded
+	s.Export, s.ExportID, s.Labels, s.Excluded = export.Directory, export.ID, export.Rows, export.Excluded
 	if s.Manifest, err = hashFile(filepath.Join(s.Export, "manifest.json")); err != nil {
 		return s, err
 	}
@@ -70,8 +71,12 @@ func (l *loop) serve(ctx context.Context, name string, s student) (relabel.Polic
 		return relabel.Policy{}, err
 	}
 	const tokens = 1024 // of the context, as serve.py has by default
+	var trained []api.NewTrainedOn
+	for id, n := range s.Epochs {
+		trained = append(trained, api.NewTrainedOn{Export: id, Epochs: &n})
+	}
 	policy, err := l.client.CreatePolicy(ctx, api.NewPolicy{Name: "student-" + name, BaseURL: address, Model: model,
-		Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText, Tokenizer: tokenizerName,
+		Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText, Tokenizer: tokenizerName, TrainedOn: trained,
 		Sampling: &api.NewSampling{MaxTokens: 64}, Limits: &api.NewLimits{Concurrency: new(64), ContextTokens: new(tokens)}})
 	if err != nil {
 		p.stop()
@@ -201,15 +206,36 @@ func (l *loop) train(ctx context.Context, s *student, seed int, a arm, round int
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	s.Training = json.RawMessage(lines[len(lines)-1])
 	var made struct {
-		SHA256 string
-		Loss   float64
+		SHA256          string
+		Loss            float64
+		Updates, Labels int // labelled states of a batch
 	}
 	if err := json.Unmarshal(s.Training, &made); err != nil || len(made.SHA256) < 16 {
 		return fmt.Errorf("train.py printed no metadata: %.200q", s.Training)
 	}
 	s.SHA256, s.TrainSeconds = made.SHA256, time.Since(begun).Seconds()
+	s.Epochs = epochs(float64(made.Updates*made.Labels), *s, past)
 	l.say("%s: trained to a loss of %.4f in %.0f s", step(seed, a, round), made.Loss, s.TrainSeconds)
 	return nil
+}
+
+// epochs adds a training of a number of states, evenly drawn from all exports so far, to the epochs
+// of the student that it began with.
+func epochs(states float64, s student, past []student) map[relabel.ID]float64 {
+	sum := map[relabel.ID]float64{}
+	all := s.Labels
+	for _, p := range past {
+		all += p.Labels
+	}
+	for _, p := range append(slices.Clone(past), s) {
+		sum[p.ExportID] = states / float64(all)
+	}
+	if len(past) > 0 {
+		for id, n := range past[len(past)-1].Epochs {
+			sum[id] += n
+		}
+	}
+	return sum
 }
 
 // hashFile is the hex SHA-256 of a file.

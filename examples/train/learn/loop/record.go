@@ -37,6 +37,9 @@ type student struct {
 	SHA256     string     `json:"sha256"`
 	Run        relabel.ID `json:"run"`
 	Export     string     `json:"export"` // folder
+	ExportID   relabel.ID `json:"export_id"`
+	// Epochs are the passes over each export, by its id, in this round and those before.
+	Epochs map[relabel.ID]float64 `json:"epochs"`
 	// Manifest is the SHA-256 of the export's manifest. Turns and Trajectories are what was rolled out
 	// for it, Labels what it has of that.
 	Manifest       string          `json:"manifest_sha256"`
