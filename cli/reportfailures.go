@@ -109,7 +109,7 @@ func printFailureRows(report relabel.FailureReport, judges judgeNames) error {
 	var rows [][]any
 	for _, f := range report.Iterations {
 		for _, part := range failureParts(f) {
-			rows = append(rows, []any{f.Kind, f.Number, f.IterationID, part.among, part.what, part.Count, part.Of, part.Share, part.Low, part.High, "", "computed", nil})
+			rows = append(rows, []any{f.Kind, f.Number, f.IterationID, part.among, part.what, part.Count, part.Of, part.Share, part.Low, part.High, "", "computed", ""})
 		}
 	}
 	rows = append(rows, judgeRows(report, judges)...)

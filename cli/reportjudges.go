@@ -35,7 +35,8 @@ func (n judgeNames) of(j relabel.JudgedFailures) string {
 // agreement.
 func printJudges(report relabel.FailureReport, names judgeNames) error {
 	for _, j := range report.Judges {
-		say("\njudged by %s", names.of(j))
+		say("")
+		say("judged by %s", names.of(j))
 		for _, it := range j.Iterations {
 			say("%s %d: %d judged, %d invalid, %d missing; %d turns hidden, %d texts shortened", it.Kind, it.Number, it.Judged, it.Invalid, it.Missing, it.HiddenTurns, it.ShortenedTexts)
 		}
@@ -100,7 +101,7 @@ func judgeRows(report relabel.FailureReport, names judgeNames) (rows [][]any) {
 		judge := names.of(j)
 		for _, part := range judgedParts(j) {
 			line := func(by string, p relabel.Proportion) []any {
-				return []any{part.of.Kind, part.of.Number, part.of.IterationID, part.among, part.what, p.Count, p.Of, p.Share, p.Low, p.High, judge, by, nil}
+				return []any{part.of.Kind, part.of.Number, part.of.IterationID, part.among, part.what, p.Count, p.Of, p.Share, p.Low, p.High, judge, by, ""}
 			}
 			rows = append(rows, line("computed", part.Computed), line("judged", part.Judged))
 			if part.Final != nil {
@@ -111,7 +112,7 @@ func judgeRows(report relabel.FailureReport, names judgeNames) (rows [][]any) {
 			e := a.Equal
 			rows = append(rows, []any{"", "", "", a.Among, "equal", e.Count, e.Of, e.Share, e.Low, e.High, judge, "agreement", a.Kappa})
 			for _, c := range a.Confusion {
-				rows = append(rows, []any{"", "", "", a.Among, "computed " + c.Computed + ", judged " + c.Judged, c.Count, e.Of, nil, nil, nil, judge, "confusion", nil})
+				rows = append(rows, []any{"", "", "", a.Among, "computed " + c.Computed + ", judged " + c.Judged, c.Count, e.Of, "", "", "", judge, "confusion", ""})
 			}
 		}
 	}
