@@ -197,7 +197,7 @@ func TestATurnThatCannotBeScoredIsMissingWithItsReason(t *testing.T) {
 				ids = append(ids, 256)
 			}
 			return prompt, ids
-		}, 0, "<think>", map[int]string{3: "token 256 is not the same"}, 1},
+		}, 0, "<think>", map[int]string{3: "token 256 is not in the tokenizers of both"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
