@@ -22,7 +22,7 @@ const causeTime = 5 * time.Second
 // killed a command. The engine may report it up to oomAfter after the end.
 const (
 	oomBefore = 2 * time.Second
-	oomAfter  = 300 * time.Millisecond
+	oomAfter  = 2 * time.Second
 )
 
 // Causes of a container's end.
