@@ -116,6 +116,7 @@ type FailureTally struct {
 	TaskID       ID
 	Submitted    bool
 	Resolved     *bool // nil without a verdict
+	Unverified   bool  // not to be verified
 	Mode         FailureMode
 	ToolUseError bool
 	Classified   bool // by the current rules, for the current verdict

@@ -246,10 +246,11 @@ type TrajectoryStore interface {
 
 // Reward returns the trajectory's reward, between 0 and 1: 1 if it is resolved; 0 if it is not,
 // or was not submitted. nil if it is unknown: the trajectory is not done (a failure of the
-// infrastructure is never reward 0), or it was submitted and has no verdict.
+// infrastructure is never reward 0), is not verified (the verdicts that others of its group have
+// do not depend on the outcome), or was submitted and has no verdict.
 func (t Trajectory) Reward() *float64 {
 	switch {
-	case t.State != Done:
+	case t.State != Done, t.SkipVerify && t.Passed == nil:
 		return nil
 	case t.Submitted != nil && !*t.Submitted:
 		return new(0.0)

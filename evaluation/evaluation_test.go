@@ -134,3 +134,13 @@ func TestTheTableOfAReportHasTheSameColumnsForAllRows(t *testing.T) {
 		t.Errorf("%v: %v", heads, rows)
 	}
 }
+
+func TestCellsOfCSVAreNeitherFormulasNorNil(t *testing.T) {
+	var b strings.Builder
+	if err := evaluation.WriteCSV(&b, []string{"head"}, [][]any{{"=1+1", "-a", "a-b", -1.5, nil, (*float64)(nil), new(-0.25), ""}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "head\n'=1+1,'-a,a-b,-1.5,,,-0.25,\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}

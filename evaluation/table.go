@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"relabel"
 )
@@ -102,7 +103,8 @@ func ComparisonTable(c relabel.Comparison) (heads []string, rows [][]any) {
 	return heads, [][]any{{c.IterationID, c.WithID, c.Tasks, c.Ungraded, c.Better, c.Worse, c.Difference, c.Low, c.High, c.P}}
 }
 
-// WriteCSV writes a table as CSV. Absent numbers are empty.
+// WriteCSV writes a table as CSV. Absent cells are empty. A text that a spreadsheet would take for a
+// formula begins with an apostrophe.
 func WriteCSV(to io.Writer, heads []string, rows [][]any) error {
 	w := csv.NewWriter(to)
 	lines := [][]string{heads}
@@ -122,6 +124,12 @@ func csvText(cell any) string {
 			return ""
 		}
 		return fmt.Sprintf("%.6g", *number)
+	}
+	if cell == nil {
+		return ""
+	}
+	if text, is := cell.(string); is && strings.IndexAny(text, "=+-@\t\r") == 0 {
+		return "'" + text // spreadsheets would run a formula
 	}
 	return fmt.Sprint(cell)
 }

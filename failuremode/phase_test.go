@@ -1,6 +1,7 @@
 package failuremode_test
 
 import (
+	"strings"
 	"testing"
 
 	"relabel"
@@ -85,5 +86,16 @@ func TestDisagreementsCountEachStudentTurnWithALabelOnce(t *testing.T) {
 	}
 	if d.Pairs[0] != (relabel.PhasePair{Student: relabel.PhaseFinish, Teacher: relabel.PhaseTest, Turns: 4}) {
 		t.Errorf("%+v", d.Pairs)
+	}
+}
+
+func TestAnOverlongToolNameOfACutAnswerIsUnknown(t *testing.T) {
+	t.Parallel()
+	cut := call(strings.Repeat("x", 8000), "{}")
+	cut.Parse, cut.Status = relabel.CutByLength, relabel.Received
+	var c failuremode.Comparisons
+	c.Add(relabel.Turn{Executor: relabel.Student, Action: cut, Label: &cut})
+	if all := c.List(); len(all) != 1 || all[0].StudentTool != "unknown" || all[0].TeacherTool != "unknown" {
+		t.Errorf("%+v", all)
 	}
 }

@@ -63,7 +63,7 @@ func failuresOf(it relabel.Iteration, tallies []relabel.FailureTally) relabel.It
 	f.Tasks = len(tasks)
 	all := func(relabel.FailureTally) bool { return true }
 	submitted := func(t relabel.FailureTally) bool { return t.Submitted }
-	known := func(t relabel.FailureTally) bool { return !t.Submitted || t.Resolved != nil }
+	known := func(t relabel.FailureTally) bool { return t.Resolved != nil || !t.Submitted && !t.Unverified }
 	resolved := func(t relabel.FailureTally) bool { return t.Submitted && t.Resolved != nil && *t.Resolved }
 	classified := func(t relabel.FailureTally) bool { return t.Mode != "" }
 	f.Resolved = proportion(tallies, known, resolved)

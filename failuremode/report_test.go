@@ -28,20 +28,21 @@ func TestTheReportCountsEachTrajectoryOnce(t *testing.T) {
 	add(0, relabel.NewID(), true, nil, "", 1)
 	add(0, relabel.NewID(), false, &no, "", 1)
 	add(0, relabel.NewID(), false, &no, relabel.ModeLoop, 1)
+	tallies = append(tallies, relabel.FailureTally{IterationID: its[0].ID, TaskID: relabel.NewID(), Unverified: true, Mode: relabel.ModeNoEdit, Classified: true, Count: 2})
 	a, b := relabel.NewID(), relabel.NewID()
 	add(1, a, false, &no, relabel.ModeLoop, 3)
 	add(1, a, false, &no, relabel.ModeNoEdit, 1)
 	add(1, b, false, nil, relabel.ModeNoEdit, 2)
 	report := failuremode.Report(relabel.NewID(), its, tallies)
 	f, e := report.Iterations[0], report.Iterations[1]
-	if f.Done != 8 || f.Tasks != 8 || f.Unverified != 1 || f.Unclassified != 1 || f.Resolved.Count != 1 || f.Resolved.Of != 7 || f.Submitted.Count != 6 || f.Submitted.Of != 8 {
+	if f.Done != 10 || f.Tasks != 9 || f.Unverified != 1 || f.Unclassified != 1 || f.Resolved.Count != 1 || f.Resolved.Of != 7 || f.Submitted.Count != 6 || f.Submitted.Of != 10 {
 		t.Errorf("%+v", f)
 	}
 	want := stats.Wilson(3, 4)
 	if c := f.Unresolved[1]; c.Mode != relabel.ModeWrongFile || c.Count != 3 || c.Of != 4 || *c.Share != 0.75 || *c.Low != want.Low || *c.High != want.High {
 		t.Errorf("%+v", c)
 	}
-	if f.ToolUseError.Count != 1 || f.ToolUseError.Of != 5 || f.NoSubmission[0].Of != 1 {
+	if f.ToolUseError.Count != 1 || f.ToolUseError.Of != 7 || f.NoSubmission[0].Of != 3 {
 		t.Errorf("%+v", f)
 	}
 	clustered, _ := stats.Clustered([]stats.Cluster{{Successes: 3, Trials: 4}, {Successes: 0, Trials: 2}})

@@ -18,10 +18,10 @@ func TestAnExportKnowsGroupsOfMixedReward(t *testing.T) {
 	d := storetest.Seed(t, s, 4)
 	p := relabel.PlannedIteration{Iteration: d.Iteration}
 	p.Iteration.ID, p.Iteration.Number, p.Iteration.Generations = relabel.NewID(), 2, 3
-	rewards := []string{"yn-", "yyf", "nnn", "fff"} // of each task: resolved, not resolved, without a verdict, failed
+	rewards := []string{"yn-", "yyf", "nnn", "yus"} // of each task: resolved, not resolved, without a verdict, failed, not to be verified without and with a submission
 	for i, group := range rewards {
 		for g := range group {
-			p.Trajectories = append(p.Trajectories, relabel.Trajectory{ID: relabel.NewID(), TaskID: d.Tasks[i].ID, Generation: g, Executors: "sss"})
+			p.Trajectories = append(p.Trajectories, relabel.Trajectory{ID: relabel.NewID(), TaskID: d.Tasks[i].ID, Generation: g, Executors: "sss", SkipVerify: group[g] == 'u' || group[g] == 's'})
 		}
 	}
 	must(t, s.CreateIteration(ctx, p))
@@ -30,6 +30,12 @@ func TestAnExportKnowsGroupsOfMixedReward(t *testing.T) {
 		switch reward := rewards[i/3][i%3]; reward {
 		case 'f':
 			must(t, s.Fail(ctx, c.Fence, relabel.FailEndpoint, ""))
+		case 'u', 's':
+			label := storetest.Received(c.Teacher.ID, "label")
+			must(t, s.CommitTurn(ctx, c.Fence, storetest.Turn(c, 1, &label)))
+			must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("p"), Submitted: reward == 's'}))
+			must(t, s.BeginVerifying(ctx, c.Fence))
+			must(t, s.FinishUnverified(ctx, c.Fence))
 		default:
 			storetest.Finish(t, s, c, 1, reward == 'y')
 		}

@@ -145,7 +145,7 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 				WHERE trajectory_id = tr.id AND (flag = ANY ($5) OR flag <> '' AND $6 = ANY ($5))) rv),
 			CASE WHEN $9 THEN (SELECT count(*) FROM scores sc JOIN runs r ON r.id = it.run_id WHERE sc.trajectory_id = tr.id AND sc.attempt = tr.trail
 				AND sc.policy_id IN (it.student_id, r.teacher_id) AND sc.logprobs IS NOT NULL) ELSE 0 END,
-			tr.state, tr.iteration_id, tr.task_id, tr.submitted,
+			tr.state, tr.iteration_id, tr.task_id, tr.submitted, tr.skip_verify,
 			json_build_object('passed', tr.passed, 'protections', tr.protections), coalesce(re.name, '')
 		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id
 		LEFT JOIN (`+reservedTasks("(SELECT taskset_id FROM runs WHERE id = $1)", "$10::text[]")+`) re ON re.task_id = tr.task_id
@@ -154,7 +154,7 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated, sel.LabelPolicyID,
 		sel.ExcludeFlags, relabel.AnyFlag, sel.Unfinished, kind, recipe == relabel.OPD, texts(sel.AllowBenchmarks))
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (tr sizedTrajectory, err error) {
-		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.Scores, &tr.State, &tr.group.iteration, &tr.group.task, &tr.submitted, &tr.Verdict, &tr.Benchmark)
+		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.Scores, &tr.State, &tr.group.iteration, &tr.group.task, &tr.submitted, &tr.skipVerify, &tr.Verdict, &tr.Benchmark)
 	})
 	if sel.MixedRewards {
 		setGroups(all, sel.VerdictProtections)
@@ -170,7 +170,7 @@ type rewardGroup struct{ iteration, task relabel.ID }
 func setGroups(all []sizedTrajectory, protections int) {
 	rewards, seen := map[rewardGroup][]float64{}, map[rewardGroup]bool{}
 	for i := range all {
-		tr := relabel.Trajectory{State: all[i].State, Submitted: all[i].submitted}
+		tr := relabel.Trajectory{State: all[i].State, Submitted: all[i].submitted, SkipVerify: all[i].skipVerify}
 		verdictAs(&tr, all[i].Verdict)
 		if protections > 0 && (tr.Protections == nil || *tr.Protections < protections) {
 			continue

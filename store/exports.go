@@ -197,9 +197,10 @@ func (s *Store) CutExport(ctx context.Context, id relabel.ID, partBytes int64) e
 
 type sizedTrajectory struct {
 	relabel.PartTrajectory
-	Bytes     int64
-	group     rewardGroup
-	submitted *bool
+	Bytes      int64
+	group      rewardGroup
+	submitted  *bool
+	skipVerify bool
 }
 
 // cut puts trajectories into parts, in order. It returns at least one part, which may be empty.

@@ -14,20 +14,21 @@ const unclassifiedPage = 200
 
 // ClassifyNext computes the failure mode of the trajectory that is done for longest among those
 // without one by the current rules and for the current verdict. start receives what is stored of
-// it; turns are then passed to each in order, and finish returns the finding. It reports whether
-// there was one. Concurrent calls take different trajectories, and a new verdict waits.
-func (s *Store) ClassifyNext(ctx context.Context, classify func(e relabel.FailureEvidence, eachTurn func(func(relabel.Turn)) error) (relabel.FailureFinding, error)) (found bool, err error) {
+// it; turns are then passed to each in order, and finish returns the finding. It returns the
+// trajectory, with an error too; the zero id if there was none besides those of except. Concurrent
+// calls take different trajectories, and a new verdict waits.
+func (s *Store) ClassifyNext(ctx context.Context, except []relabel.ID, classify func(e relabel.FailureEvidence, eachTurn func(func(relabel.Turn)) error) (relabel.FailureFinding, error)) (id relabel.ID, err error) {
 	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
-		id, err := readValue[relabel.ID](ctx, tx, `SELECT id FROM trajectories WHERE state = 'done' AND failure_rules < $1
-			ORDER BY failure_rules, ended_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`, relabel.FailureRules)
+		next, err := readValue[relabel.ID](ctx, tx, `SELECT id FROM trajectories WHERE state = 'done' AND failure_rules < $1 AND id <> ALL ($2::uuid[])
+			ORDER BY failure_rules, ended_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`, relabel.FailureRules, append([]relabel.ID{}, except...))
 		if errors.Is(err, pgx.ErrNoRows) {
-			found = false
+			id = relabel.ID{}
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		found = true
+		id = next
 		e, err := readEvidence(ctx, tx, id)
 		if err != nil {
 			return err
@@ -38,7 +39,7 @@ func (s *Store) ClassifyNext(ctx context.Context, classify func(e relabel.Failur
 		}
 		return writeFinding(ctx, tx, id, finding)
 	})
-	return found, err
+	return id, err
 }
 
 // readEvidence reads a done trajectory with its patches and current verdict.
@@ -104,9 +105,9 @@ func (s *Store) FindFailure(ctx context.Context, trajectory relabel.ID) (relabel
 // ListFailureTallies counts a run's done trajectories by iteration, task and mode; none if there is
 // no such run.
 func (s *Store) ListFailureTallies(ctx context.Context, run relabel.ID) ([]relabel.FailureTally, error) {
-	return listAll[relabel.FailureTally](ctx, s, `SELECT iteration_id, task_id, submitted, resolved, coalesce(failure_mode, '') AS mode,
+	return listAll[relabel.FailureTally](ctx, s, `SELECT iteration_id, task_id, submitted, resolved, verdict = 'unverified' AS unverified, coalesce(failure_mode, '') AS mode,
 		coalesce(tool_use_error, false) AS tool_use_error, failure_rules >= $2 AS classified, count(*) AS count
-		FROM trajectories WHERE run_id = $1 AND state = 'done' GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2`, run, relabel.FailureRules)
+		FROM trajectories WHERE run_id = $1 AND state = 'done' GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2`, run, relabel.FailureRules)
 }
 
 // ListComparisons counts the student turns with a label of a run's done trajectories by iteration,

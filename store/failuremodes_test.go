@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ import (
 func classifyAll(t *testing.T, s *store.Store) (n int) {
 	t.Helper()
 	for {
-		found, err := s.ClassifyNext(context.Background(), func(e relabel.FailureEvidence, eachTurn func(func(relabel.Turn)) error) (relabel.FailureFinding, error) {
+		id, err := s.ClassifyNext(context.Background(), nil, func(e relabel.FailureEvidence, eachTurn func(func(relabel.Turn)) error) (relabel.FailureFinding, error) {
 			var traces []failuremode.Trace
 			var compared failuremode.Comparisons
 			err := eachTurn(func(turn relabel.Turn) {
@@ -28,7 +29,7 @@ func classifyAll(t *testing.T, s *store.Store) (n int) {
 			return f, err
 		})
 		must(t, err)
-		if !found {
+		if id == (relabel.ID{}) {
 			return n
 		}
 		n++
@@ -146,5 +147,24 @@ func TestModesAreComputedOfOldRules(t *testing.T) {
 	exec(t, s, "UPDATE trajectories SET failure_rules = 0")
 	if n := classifyAll(t, s); n != 2 {
 		t.Errorf("%d computed", n)
+	}
+}
+
+func TestATrajectoryThatCannotBeClassifiedCanBePassedOver(t *testing.T) {
+	t.Parallel()
+	s, d := graded(t)
+	refuse := func(relabel.FailureEvidence, func(func(relabel.Turn)) error) (relabel.FailureFinding, error) {
+		return relabel.FailureFinding{}, errors.New("no")
+	}
+	first, err := s.ClassifyNext(context.Background(), nil, refuse)
+	if first != d.Trajectories[0].ID || err == nil {
+		t.Fatalf("%s, %v", first, err)
+	}
+	second, err := s.ClassifyNext(context.Background(), []relabel.ID{first}, refuse)
+	if second != d.Trajectories[1].ID || err == nil {
+		t.Errorf("%s, %v", second, err)
+	}
+	if none, err := s.ClassifyNext(context.Background(), []relabel.ID{first, second}, refuse); none != (relabel.ID{}) || err != nil {
+		t.Errorf("%s, %v", none, err)
 	}
 }

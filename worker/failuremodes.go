@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -17,9 +19,9 @@ const failureModesPeriod = 5 * time.Second
 // processes.
 type FailureModesStore interface {
 	// ClassifyNext passes a done trajectory, whose mode is missing, outdated or of an earlier verdict, to
-	// classify and stores what that returns. eachTurn passes it the turns, in order. It reports
-	// whether there was such a trajectory.
-	ClassifyNext(ctx context.Context, classify func(e relabel.FailureEvidence, eachTurn func(func(relabel.Turn)) error) (relabel.FailureFinding, error)) (found bool, err error)
+	// classify and stores what that returns. eachTurn passes it the turns, in order. It returns the
+	// trajectory, with an error too; the zero id if there was none besides those of except.
+	ClassifyNext(ctx context.Context, except []relabel.ID, classify func(e relabel.FailureEvidence, eachTurn func(func(relabel.Turn)) error) (relabel.FailureFinding, error)) (relabel.ID, error)
 }
 
 // FailureModesConfig is what a FailureModes needs.
@@ -42,14 +44,25 @@ func NewFailureModes(c FailureModesConfig) (*FailureModes, error) {
 	return m, require("failure modes", requirement{"Store", c.Store != nil})
 }
 
-// RunNow computes all modes that are missing.
+// mostFailed is how many trajectories may fail in a row of computations, before it ends.
+const mostFailed = 100
+
+// RunNow computes all modes that are missing. A trajectory that fails is passed over; the next call
+// tries it again.
 func (m *FailureModes) RunNow(ctx context.Context) error {
-	for {
-		found, err := m.Store.ClassifyNext(ctx, classify)
-		if err != nil || !found || ctx.Err() != nil {
-			return err
+	var failed []relabel.ID
+	var failures []error
+	for len(failed) < mostFailed {
+		id, err := m.Store.ClassifyNext(ctx, failed, classify)
+		if id == (relabel.ID{}) || ctx.Err() != nil {
+			return errors.Join(append(failures, err)...)
+		}
+		if err != nil {
+			failed = append(failed, id)
+			failures = append(failures, fmt.Errorf("trajectory %s: %w", id, err))
 		}
 	}
+	return errors.Join(failures...)
 }
 
 func classify(e relabel.FailureEvidence, eachTurn func(func(relabel.Turn)) error) (relabel.FailureFinding, error) {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,8 +74,8 @@ func (l *loop) serve(ctx context.Context, name string, s student) (relabel.Polic
 	}
 	const tokens = 1024 // of the context, as serve.py has by default
 	var trained []api.NewTrainedOn
-	for id, n := range s.Epochs {
-		trained = append(trained, api.NewTrainedOn{Export: id, Epochs: &n})
+	for _, id := range slices.SortedFunc(maps.Keys(s.Epochs), func(a, b relabel.ID) int { return cmp.Compare(a.String(), b.String()) }) {
+		trained = append(trained, api.NewTrainedOn{Export: id, Epochs: new(s.Epochs[id])})
 	}
 	policy, err := l.client.CreatePolicy(ctx, api.NewPolicy{Name: "student-" + name, BaseURL: address, Model: model,
 		Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText, Tokenizer: tokenizerName, TrainedOn: trained,

@@ -17,7 +17,7 @@ type row struct {
 	Arm   arm
 	Round int
 	Seeds []evaluation
-	// Success is clustered by task where there are several seeds.
+	// Success and Recovery are clustered by task where there are several seeds.
 	Success stats.Interval
 	// Ahead is the difference of the success rate to the arm sft on the same seeds, round and tasks, and
 	// AheadRange its interval, resampled by task; both of no meaning unless Compared.
@@ -97,23 +97,24 @@ func (l *loop) evaluations(a arm, round int) map[int]evaluation {
 // newRow computes the figures of a row. sft are the results that it is compared with.
 func newRow(a arm, round int, by, sft map[int]evaluation) row {
 	r := row{Arm: a, Round: round}
-	clusters, ahead := map[string]stats.Cluster{}, map[string][]float64{}
+	clusters, repairs, ahead := map[string]stats.Cluster{}, map[string]stats.Cluster{}, map[string][]float64{}
 	for _, seed := range slices.Sorted(maps.Keys(by)) {
 		e := by[seed]
 		r.Seeds = append(r.Seeds, e)
 		for task, w := range e.Ways {
 			c := clusters[task]
 			clusters[task] = stats.Cluster{Successes: c.Successes + count(w.Solved), Trials: c.Trials + 1}
+			if w.First == firstFailed {
+				c := repairs[task]
+				repairs[task] = stats.Cluster{Successes: c.Successes + count(w.Solved), Trials: c.Trials + 1}
+			}
 			if other, there := sft[seed].Ways[task]; there {
 				ahead[task] = append(ahead[task], float64(count(w.Solved)-count(other.Solved)))
 			}
 		}
 	}
-	r.Success = stats.Wilson(r.Solved(), r.Tasks())
-	if len(r.Seeds) > 1 {
-		r.Success, _ = stats.Clustered(slices.Collect(maps.Values(clusters)))
-	}
-	r.Recovery = stats.Wilson(r.Recovered(), r.FirstFailed())
+	r.Success = r.interval(r.Solved(), r.Tasks(), clusters)
+	r.Recovery = r.interval(r.Recovered(), r.FirstFailed(), repairs)
 	var differences []float64
 	for _, task := range slices.Sorted(maps.Keys(ahead)) {
 		differences = append(differences, mean(ahead[task]))
@@ -122,6 +123,15 @@ func newRow(a arm, round int, by, sft map[int]evaluation) row {
 		r.Ahead, r.AheadRange = mean(differences), stats.BootstrapMean(differences, 1)
 	}
 	return r
+}
+
+// interval is Wilson's for one seed, and clustered by task for several.
+func (r row) interval(successes, trials int, byTask map[string]stats.Cluster) stats.Interval {
+	if len(r.Seeds) > 1 {
+		clustered, _ := stats.Clustered(slices.Collect(maps.Values(byTask)))
+		return clustered
+	}
+	return stats.Wilson(successes, trials)
 }
 
 func mean(values []float64) float64 {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"relabel"
+	"relabel/stats"
 )
 
 // solved makes an evaluation of tasks named by a letter: S solved at once, R solved after a failed
@@ -34,6 +36,10 @@ func TestARowComparesTheSameTasksAndSeeds(t *testing.T) {
 	// By task: a 0, b 1/2, c 1, d 0.
 	if !r.Compared || r.Ahead != 0.375 || r.AheadRange.Low < 0 || r.AheadRange.High > 1 || r.Each() != "75 75" {
 		t.Errorf("ahead %v %v, each %s", r.Ahead, r.AheadRange, r.Each())
+	}
+	// After a failed check, by task: b 1 of 1, c 2 of 2, d 0 of 1.
+	if want, _ := stats.Clustered([]stats.Cluster{{Successes: 1, Trials: 1}, {Successes: 2, Trials: 2}, {Trials: 1}}); math.Abs(r.Recovery.Low-want.Low) > 1e-12 || math.Abs(r.Recovery.High-want.High) > 1e-12 {
+		t.Errorf("recovery %v, want %v", r.Recovery, want)
 	}
 	if own := newRow(armOf("sft"), 4, sft, sft); own.Compared || own.Difference() != "" {
 		t.Errorf("sft is compared with itself: %+v", own)
