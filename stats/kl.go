@@ -2,9 +2,10 @@ package stats
 
 import "math"
 
-// noProbability is the log-probability below which a token counts as impossible: float32 has no
-// smaller probability, and servers write −9999 for minus infinity.
-const noProbability = -1000
+// noProbability is the log-probability below which a token counts as impossible. float32 has no
+// probability below e^−104, and servers write −9999 for minus infinity. Above it, the sums of k3 over any
+// number of tokens and their squares stay finite.
+const noProbability = -300
 
 // KL sums estimates of the reverse KL divergence D_KL(πθ‖πe) over tokens that πθ sampled, given
 // r = log πθ − log πe of each. k1 = r is unbiased and noisy; k3 = exp(−r) − 1 + r is unbiased too,

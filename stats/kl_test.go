@@ -60,6 +60,29 @@ func TestImpossibleTokensAreCountedApart(t *testing.T) {
 	near(t, "k3", k.K3, math.Exp(-1), 1e-12)
 }
 
+func TestMeansOfUnlikelyTokensAreFinite(t *testing.T) {
+	var clusters []MeanCluster
+	for range 100 {
+		var k KL
+		for range 1000 {
+			for _, logprob := range []float64{-299, -301, -650, -800, -1e30} {
+				k.Add(logprob, -0.1)
+				k.Add(-0.1, logprob)
+			}
+		}
+		if k.Tokens != 2000 || k.Impossible != 8000 {
+			t.Fatalf("%+v", k)
+		}
+		clusters = append(clusters, MeanCluster{k.K3, k.Tokens}, MeanCluster{1, 1000})
+	}
+	for _, of := range []func([]MeanCluster) (float64, Interval, bool){ClusteredMean, MeanOfMeans} {
+		mean, interval, known := of(clusters)
+		if !known || math.IsInf(mean, 0) || math.IsInf(interval.Low, 0) || math.IsInf(interval.High, 0) || math.IsNaN(interval.Low) {
+			t.Errorf("%v, %v", mean, interval)
+		}
+	}
+}
+
 // top is the k most probable tokens, as a server lists them.
 func top(logprobs []float64, k int) (ids []int32, values []float32) {
 	for i := range logprobs {
