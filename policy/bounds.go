@@ -76,14 +76,20 @@ func (c *clamps) usage(raw json.RawMessage) *relabel.Usage {
 		}
 		return nil
 	}
-	prompt, okPrompt := c.count(w.Prompt)
-	completion, okCompletion := c.count(w.Completion)
+	return c.counts(w.Prompt, w.Completion, optional[struct {
+		Cached json.RawMessage `json:"cached_tokens"`
+	}](w.Details).Cached)
+}
+
+// counts reads the numbers of tokens of a prompt, a completion and the prompt's cached part; nil if one
+// of the first two is invalid.
+func (c *clamps) counts(ofPrompt, ofCompletion, ofCached json.RawMessage) *relabel.Usage {
+	prompt, okPrompt := c.count(ofPrompt)
+	completion, okCompletion := c.count(ofCompletion)
 	if !okPrompt || !okCompletion {
 		return nil
 	}
-	cached, _ := c.count(optional[struct {
-		Cached json.RawMessage `json:"cached_tokens"`
-	}](w.Details).Cached)
+	cached, _ := c.count(ofCached)
 	if cached > prompt {
 		c.note(clampedUsage)
 		cached = prompt

@@ -10,10 +10,19 @@ import (
 	"relabel/chat"
 )
 
-// maxScoreAnswer is the limit of an answer with scores, in bytes. It is read as a stream: only the scores
-// are in memory. vLLM writes about 70 bytes for each token of the text and each of its most probable
-// tokens.
-const maxScoreAnswer = 512 << 20
+// Limits of an answer with scores, in bytes. It is read token by token (scorestream.go): only the scores
+// and one value of at most maxScoreToken are in memory. vLLM writes about 70 bytes for each token of the
+// text and each of its most probable tokens.
+const (
+	maxScoreAnswer = 512 << 20
+	scoreBeside    = 1 << 20 // of what is beside the scores
+	maxScoreBytes  = 300     // of a token or one of its most probable ones, on average
+)
+
+// scoreLimit is the largest answer to a request, in bytes.
+func scoreLimit(req relabel.ScoreRequest) int64 {
+	return min(maxScoreAnswer, scoreBeside+int64(len(req.IDs))*int64(req.TopK+1)*maxScoreBytes)
+}
 
 // Score asks for the log-probabilities of req's tokens at temperature 1, retries within the policy's
 // limits, and records the call, whatever its outcome. It returns a score for each span. Calls with scores
@@ -56,11 +65,11 @@ func (c *Client) tryScore(ctx context.Context, base string, ask relabel.ScoreReq
 		defer free()
 		return nil, relabel.Completion{}, resp.StatusCode, c.refused(resp, body, secret)
 	}
-	read := &limited{from: resp.Body, left: maxScoreAnswer}
+	read := &limited{from: resp.Body, left: scoreLimit(ask)}
 	got, problem := p.decode(read, ask)
 	switch {
 	case read.over:
-		fail = &failure{err: c.failed("its answer is larger than %d MiB; ask for a smaller top_k", maxScoreAnswer>>20), outcome: useless}
+		fail = &failure{err: c.failed("its answer is larger than %d MiB, the limit for %d tokens with top_k %d", scoreLimit(ask)>>20, len(ask.IDs), ask.TopK), outcome: useless}
 	case read.err != nil:
 		fail = c.noAnswer(read.err, secret)
 	case problem != "":
@@ -70,7 +79,7 @@ func (c *Client) tryScore(ctx context.Context, base string, ask relabel.ScoreReq
 		for i := range scores {
 			scores[i].PolicyID = c.policy.ID
 		}
-		return scores, relabel.Completion{Usage: got.usage, Model: got.model}, resp.StatusCode, nil
+		return scores, relabel.Completion{Usage: got.usage, Model: got.model, Clamped: got.clamped}, resp.StatusCode, nil
 	}
 	return nil, relabel.Completion{}, resp.StatusCode, fail
 }
@@ -85,9 +94,10 @@ type scoreProtocol struct {
 
 // scored is a decoded answer.
 type scored struct {
-	scores []relabel.Score
-	usage  *relabel.Usage
-	model  string
+	scores  []relabel.Score
+	usage   *relabel.Usage
+	model   string
+	clamped clamps
 }
 
 // protocolOf returns the protocol of a kind that relabel.CheckScorer accepts.

@@ -14,6 +14,15 @@ type problem string
 
 func (p problem) Error() string { return string(p) }
 
+// Problems of answers of both kinds of servers.
+const (
+	// otherIDs is of an answer whose ids are not those that were sent.
+	otherIDs = "it did not return the token ids that were sent: the scores may be of other tokens"
+	// severalAnswers is of an answer with more lists than the one that was asked for.
+	severalAnswers = "it returned the scores of one text more than once"
+	tooMany        = "it returned more candidates at a token than were asked for"
+)
+
 // shownProblem is what is said of an error of reading an answer.
 func shownProblem(err error) string {
 	var known problem
@@ -23,158 +32,194 @@ func shownProblem(err error) string {
 	return "its answer has no log-probabilities of the prompt in the form of its kind of server"
 }
 
-// decodeVLLMScore reads an answer of vLLM's /v1/completions with prompt_logprobs: for each token of the
-// prompt an object of log-probabilities by id, in which the token itself is beside the most probable ones,
-// and null for the first.
-func decodeVLLMScore(from *limited, req relabel.ScoreRequest) (got scored, said string) {
+// scoreDecoder reads an answer as a stream.
+func scoreDecoder(from *limited) *json.Decoder {
 	d := json.NewDecoder(from)
-	c := newCollector(req)
-	var c0 clamps
-	ids := false
-	err := fields(d, func(name string) error {
-		var raw json.RawMessage
+	d.UseNumber()
+	return d
+}
+
+// vllmScores reads an answer of vLLM's /v1/completions with prompt_logprobs: for each token of the prompt
+// an object of log-probabilities by id, in which the token itself is beside the most probable ones, and
+// null for the first.
+type vllmScores struct {
+	*collector
+	d      *json.Decoder
+	clamps clamps
+	ids    bool // they are those that were sent
+	listed bool // there is a list of log-probabilities
+}
+
+func decodeVLLMScore(from *limited, req relabel.ScoreRequest) (got scored, said string) {
+	v := vllmScores{collector: newCollector(req), d: scoreDecoder(from)}
+	err := fields(v.d, func(name string) error {
 		switch name {
 		case "choices":
-			return items(d, func(int) error { return readVLLMChoice(d, c, &ids) })
+			return items(v.d, v.choice)
 		case "usage":
-			err := d.Decode(&raw)
-			got.usage = c0.usage(raw)
-			return err
+			return v.usage(&got)
 		case "model":
-			err := d.Decode(&raw)
-			got.model = c0.name(raw, clampedModel)
+			raw, err := scalar(v.d)
+			got.model = v.clamps.name(raw, clampedModel)
 			return err
 		}
-		return skip(d)
+		return skip(v.d)
 	})
+	got.clamped = v.clamps
 	switch {
 	case err != nil:
 		return got, shownProblem(err)
-	case !ids:
+	case !v.ids:
 		return got, otherIDs + " (return_token_ids needs vLLM 0.10.2 or newer)"
 	}
-	got.scores = c.scores
-	return got, c.complete()
+	got.scores = v.scores
+	return got, v.complete()
 }
 
-// readVLLMChoice reads the only choice, and reports in ids that it has the ids that were sent.
-func readVLLMChoice(d *json.Decoder, c *collector, ids *bool) error {
-	return fields(d, func(name string) error {
+// choice reads the only choice.
+func (v *vllmScores) choice(i int) error {
+	if i > 0 {
+		return problem(severalAnswers)
+	}
+	return fields(v.d, func(name string) error {
 		switch name {
 		case "prompt_token_ids":
-			var got []int32
-			if err := d.Decode(&got); err != nil {
-				return err
-			}
-			if got == nil {
-				return nil
-			}
-			if *ids = slices.Equal(got, c.req.IDs); !*ids {
-				return problem(otherIDs)
-			}
-			return nil
+			return v.prompt()
 		case "prompt_logprobs":
-			return items(d, func(i int) error { return readVLLMToken(d, c, i) })
+			if v.listed {
+				return problem(severalAnswers)
+			}
+			v.listed = true
+			return items(v.d, v.position)
 		}
-		return skip(d)
+		return skip(v.d)
 	})
 }
 
-func readVLLMToken(d *json.Decoder, c *collector, position int) error {
-	if !c.wants(position) {
-		return skip(d)
-	}
-	var entry map[string]struct {
-		Logprob *float32 `json:"logprob"`
-	}
-	if err := d.Decode(&entry); err != nil {
+// prompt compares the ids of the prompt with those that were sent.
+func (v *vllmScores) prompt() error {
+	raw, opened, err := next(v.d)
+	if err != nil || string(raw) == "null" {
 		return err
 	}
-	var candidates []token
-	var own *float32
-	for key, value := range entry {
-		id, err := strconv.ParseInt(key, 10, 32)
-		if err != nil || value.Logprob == nil {
-			return problem("its prompt_logprobs are not by token id")
-		}
-		if int32(id) == c.req.IDs[position] {
-			own = value.Logprob
-		}
-		candidates = append(candidates, token{int32(id), *value.Logprob})
-	}
-	if own == nil {
+	if opened != '[' {
 		return problem(otherIDs)
 	}
-	if said := c.add(position, *own, candidates); said != "" {
+	n := 0
+	err = restOfItems(v.d, func(i int) error {
+		n++
+		if raw, err := scalar(v.d); err != nil || i >= len(v.req.IDs) || string(raw) != strconv.Itoa(int(v.req.IDs[i])) {
+			return errors.Join(err, problem(otherIDs))
+		}
+		return nil
+	})
+	if err == nil && n < len(v.req.IDs) {
+		return problem(otherIDs)
+	}
+	v.ids = err == nil
+	return err
+}
+
+// position reads the candidates in place of a token of the prompt.
+func (v *vllmScores) position(at int) error {
+	if at >= len(v.req.IDs) {
+		return problem(otherIDs)
+	}
+	if !v.wants(at) {
+		return skip(v.d)
+	}
+	var own *float32
+	var candidates []token
+	err := fields(v.d, func(key string) error {
+		id, logprob, err := v.candidate(key)
+		switch {
+		case err != nil:
+			return err
+		case slices.ContainsFunc(candidates, func(t token) bool { return t.id == id }), len(candidates) == v.most():
+			return problem(tooMany)
+		case id == v.req.IDs[at]:
+			own = &logprob
+		}
+		candidates = append(candidates, token{id, logprob})
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case own == nil:
+		return problem(otherIDs)
+	}
+	if said := v.add(at, *own, candidates); said != "" {
 		return problem(said)
 	}
 	return nil
 }
 
-// sglangToken is [log-probability or null, id, text or null].
-type sglangToken []json.RawMessage
-
-func (t sglangToken) read() (id int32, logprob *float32, ok bool) {
-	if len(t) < 2 || json.Unmarshal(t[0], &logprob) != nil || json.Unmarshal(t[1], &id) != nil {
-		return 0, nil, false
+// candidate reads the value of a key of prompt_logprobs.
+func (v *vllmScores) candidate(key string) (id int32, logprob float32, err error) {
+	const wrong = problem("its prompt_logprobs are not by token id")
+	parsed, err := strconv.ParseInt(key, 10, 32)
+	if err != nil {
+		return 0, 0, wrong
 	}
-	return id, logprob, true
+	known := false
+	err = fields(v.d, func(name string) error {
+		if name != "logprob" {
+			return skip(v.d)
+		}
+		raw, err := scalar(v.d)
+		if err != nil || !given(raw) || json.Unmarshal(raw, &logprob) != nil {
+			return errors.Join(err, wrong)
+		}
+		known = true
+		return nil
+	})
+	if err == nil && !known {
+		err = wrong
+	}
+	return int32(parsed), logprob, err
 }
 
-// sglangMeta is what scores need of meta_info. Its lists begin with the token at logprob_start_len, whose
-// log-probability is null.
-type sglangMeta struct {
-	PromptTokens     int             `json:"prompt_tokens"`
-	CompletionTokens int             `json:"completion_tokens"`
-	CachedTokens     int             `json:"cached_tokens"`
-	Tokens           []sglangToken   `json:"input_token_logprobs"`
-	Top              [][]sglangToken `json:"input_top_logprobs"`
+// usage reads the counts of tokens.
+func (v *vllmScores) usage(got *scored) error {
+	raw, opened, err := next(v.d)
+	switch {
+	case err != nil:
+		return err
+	case opened != '{':
+		if opened != 0 || given(raw) {
+			v.clamps.note(clampedUsage)
+		}
+		return skipRest(v.d, opened)
+	}
+	var counts [3]json.RawMessage // of the prompt, the completion, and those of the prompt that were cached
+	err = restOfFields(v.d, func(name string) (err error) {
+		switch name {
+		case "prompt_tokens":
+			counts[0], err = scalar(v.d)
+		case "completion_tokens":
+			counts[1], err = scalar(v.d)
+		case "prompt_tokens_details":
+			counts[2], err = v.cached()
+		default:
+			err = skip(v.d)
+		}
+		return err
+	})
+	got.usage = v.clamps.counts(counts[0], counts[1], counts[2])
+	return err
 }
 
-// decodeSGLangScore reads an answer of SGLang's /generate. It has the ids from logprob_start_len on, and
-// the number of those before.
-func decodeSGLangScore(from *limited, req relabel.ScoreRequest) (got scored, said string) {
-	var w struct {
-		Meta *sglangMeta `json:"meta_info"`
+func (v *vllmScores) cached() (count json.RawMessage, err error) {
+	_, opened, err := next(v.d)
+	if err != nil || opened != '{' {
+		return nil, errors.Join(err, skipRest(v.d, opened))
 	}
-	if err := json.NewDecoder(from).Decode(&w); err != nil || w.Meta == nil {
-		return got, shownProblem(err)
-	}
-	m := w.Meta
-	got.usage = &relabel.Usage{PromptTokens: m.PromptTokens, CompletionTokens: m.CompletionTokens, CachedTokens: min(m.CachedTokens, m.PromptTokens)}
-	first := req.Spans[0].Start - 1
-	if m.PromptTokens != len(req.IDs) || len(m.Tokens) != len(req.IDs)-first {
-		return got, otherIDs
-	}
-	if req.TopK > 0 && len(m.Top) != len(m.Tokens) {
-		return got, "it did not return the most probable tokens"
-	}
-	c := newCollector(req)
-	for i, t := range m.Tokens {
-		id, logprob, ok := t.read()
-		if !ok || id != req.IDs[first+i] {
-			return got, otherIDs
+	return count, restOfFields(v.d, func(name string) (err error) {
+		if name != "cached_tokens" {
+			return skip(v.d)
 		}
-		if !c.wants(first + i) {
-			continue
-		}
-		if logprob == nil {
-			return got, "it returned no log-probability of a token"
-		}
-		var candidates []token
-		if req.TopK > 0 {
-			for _, t := range m.Top[i] {
-				id, logprob, ok := t.read()
-				if !ok || logprob == nil {
-					return got, "its most probable tokens have no log-probabilities"
-				}
-				candidates = append(candidates, token{id, *logprob})
-			}
-		}
-		if said := c.add(first+i, *logprob, candidates); said != "" {
-			return got, said
-		}
-	}
-	got.scores = c.scores
-	return got, c.complete()
+		count, err = scalar(v.d)
+		return err
+	})
 }

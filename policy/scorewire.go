@@ -2,36 +2,13 @@ package policy
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 
 	"relabel"
 )
-
-// limited reads at most left bytes, and keeps the error of its source apart from those of its content.
-type limited struct {
-	from io.Reader
-	left int64
-	over bool
-	err  error
-}
-
-func (l *limited) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		l.over = true
-		return 0, io.EOF
-	}
-	n, err := l.from.Read(p[:min(int64(len(p)), l.left)])
-	l.left -= int64(n)
-	if err != nil && err != io.EOF {
-		l.err = err
-	}
-	return n, err
-}
 
 func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) }
 
@@ -75,6 +52,10 @@ func (c *collector) wants(position int) bool {
 	return c.span < len(c.req.Spans) && position >= c.req.Spans[c.span].Start
 }
 
+// most is the largest number of candidates that a server lists at a token: the most probable ones, and
+// the token itself.
+func (c *collector) most() int { return c.req.TopK + 1 }
+
 // add adds the token at a position that is wanted and the candidates there, in any order. It returns the
 // problem of values that are no scores.
 func (c *collector) add(position int, logprob float32, candidates []token) (problem string) {
@@ -110,57 +91,9 @@ func isLogprob(p float32) bool {
 // complete returns the problem of an answer that has not all scores.
 func (c *collector) complete() (problem string) {
 	for i, s := range c.req.Spans {
-		if len(c.scores[i].Logprobs) < s.Length {
+		if len(c.scores[i].Logprobs) != s.Length {
 			return fmt.Sprintf("it returned log-probabilities of %d of the %d tokens of turn %d", len(c.scores[i].Logprobs), s.Length, s.T)
 		}
 	}
 	return ""
-}
-
-// otherIDs is the problem of an answer whose ids are not those that were sent.
-const otherIDs = "it did not return the token ids that were sent: the scores may be of other tokens"
-
-// fields calls field for each field of the object that comes next in a stream. field must read the value.
-func fields(d *json.Decoder, field func(name string) error) error {
-	if err := delimiter(d, '{'); err != nil {
-		return err
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return err
-		}
-		text, _ := name.(string) // the decoder knows that it is a key
-		if err := field(text); err != nil {
-			return err
-		}
-	}
-	return delimiter(d, '}')
-}
-
-// items calls item for each item of the array that comes next in a stream. item must read it.
-func items(d *json.Decoder, item func(i int) error) error {
-	if err := delimiter(d, '['); err != nil {
-		return err
-	}
-	for i := 0; d.More(); i++ {
-		if err := item(i); err != nil {
-			return err
-		}
-	}
-	return delimiter(d, ']')
-}
-
-func delimiter(d *json.Decoder, want json.Delim) error {
-	got, err := d.Token()
-	if err == nil && got != want {
-		err = fmt.Errorf("it has %v instead of %v", got, want)
-	}
-	return err
-}
-
-// skip reads a value and forgets it.
-func skip(d *json.Decoder) error {
-	var value json.RawMessage
-	return d.Decode(&value)
 }
