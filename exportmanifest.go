@@ -21,9 +21,10 @@ type Manifest struct {
 	Teacher            string             `json:"teacher"` // policy id
 	Student            string             `json:"student"` // policy id of the last iteration's student
 	Run                string             `json:"run"`
-	Iterations         []int              `json:"iterations"` // those that gave a row
-	Beta               []*float64         `json:"beta"`       // βi of each; null if executors were drawn by κ
-	Rho                []*RhoSchedule     `json:"rho"`        // ρi of each; null if executors were drawn by β
+	Iterations         []int              `json:"iterations"`            // those that gave a row
+	Beta               []*float64         `json:"beta"`                  // βi of each; null if executors were drawn by κ
+	Rho                []*RhoSchedule     `json:"rho"`                   // ρi of each; null if executors were drawn by β
+	LabelRules         []ManifestRule     `json:"label_rules,omitempty"` // of each iteration; absent in exports of older versions: all
 	Trajectories       TrajectoryCounts   `json:"trajectories"`
 	Recipe             Recipe             `json:"recipe"`
 	Normalisation      *Normalisation     `json:"normalisation"`
@@ -54,6 +55,12 @@ type ManifestAdvantage struct {
 	DDoF    int     `json:"ddof"`    // std divides by the number of members less this
 	// Rewards are those of all members, ascending, by group_id: also of members without a row.
 	Rewards map[string][]float64 `json:"rewards"`
+}
+
+// ManifestRule is the label rule of an iteration. Labels weigh 1 / probability, before normalisation.
+type ManifestRule struct {
+	Rule     LabelRule `json:"rule"`
+	Unbiased bool      `json:"unbiased"` // whether the weighted sum over the labels has the sum over all states as its expectation
 }
 
 // TrajectoryCounts counts the trajectories that gave a row of an export, and their exported states.

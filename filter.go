@@ -94,6 +94,7 @@ type NewIteration struct {
 	Again       *Draw        // exactly the tasks of another iteration; nil: a new draw
 	Walked      []WalkedDraw // earlier draws of the run's iterations of this kind along permutations, in order
 	Generations int          // rollouts per task; 0 means Again's, or else 1
+	LabelRule   LabelRule    // instead of the run's; "" means the run's
 	Verify      VerifyPolicy // instead of the run's; "" means the run's, or in an evaluation all
 
 	// OnBenchmark is what an evaluation rolls out: exactly its tasks, with its limits; nil: a

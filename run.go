@@ -45,10 +45,12 @@ type Run struct {
 	Beta      *BetaSchedule `json:"beta,omitempty" doc:"Schedule of βi."`
 	Rho       *RhoSchedule  `json:"rho,omitempty" doc:"Schedule of ρi."`
 	Labels    LabelMode     `json:"labels" doc:"When the teacher is asked for the labels of the student's turns: inline (during the rollout), deferred (after the iteration's last rollout), or batch (then, through the teacher's batch endpoint)."`
-	Limits    RunLimits     `json:"limits" doc:"Limits of each trajectory."`
-	Verify    VerifyPolicy  `json:"verify" doc:"Which trajectories are verified: all, none, or sample:N (N of each iteration, drawn with the seed). An evaluation verifies all."`
-	Seed      int64         `json:"seed" doc:"Seed of every draw."`
-	Draw      DrawMode      `json:"draw" doc:"How iterations draw their tasks: anew (from all tasks) or permutation (without replacement over the run's iterations)."`
+	// LabelRule applies to iterations that do not have their own.
+	LabelRule LabelRule    `json:"label_rule" doc:"At which states of the student the teacher is asked for a label: all, every:K, uncertain:X, after_failure or first_after_parting:N, the last four optionally with a floor such as every:4+0.1."`
+	Limits    RunLimits    `json:"limits" doc:"Limits of each trajectory."`
+	Verify    VerifyPolicy `json:"verify" doc:"Which trajectories are verified: all, none, or sample:N (N of each iteration, drawn with the seed). An evaluation verifies all."`
+	Seed      int64        `json:"seed" doc:"Seed of every draw."`
+	Draw      DrawMode     `json:"draw" doc:"How iterations draw their tasks: anew (from all tasks) or permutation (without replacement over the run's iterations)."`
 	// The defaults of iterations, and how many are planned.
 	TasksPerRound int      `json:"tasks_per_round,omitempty" doc:"Tasks that an iteration draws if its request has no number; absent: all."`
 	Generations   int      `json:"generations,omitempty" doc:"Rollouts per task of an iteration if its request has no number; absent: 1."`
@@ -166,6 +168,7 @@ type Iteration struct {
 	Beta        *float64      `json:"beta,omitempty" doc:"βi, the probability that the teacher executes a turn, of a dagger or sft round."`
 	Rho         *RhoSchedule  `json:"rho,omitempty" doc:"ρi, the distribution of κ, of an aggrevate round."`
 	Generations int           `json:"generations" doc:"Rollouts per task."`
+	LabelRule   LabelRule     `json:"label_rule" doc:"At which states of the student the teacher is asked for a label; all in iterations without labels."`
 	Verify      VerifyPolicy  `json:"verify" doc:"Which of its trajectories are verified: all, none or sample:N."`
 	AgainID     *ID           `json:"again_id,omitempty" doc:"The iteration whose draw it repeats; absent: a new draw."`
 	Walk        *Walk         `json:"walk,omitempty" doc:"Its place in the permutations of the run's tasks; absent: its tasks were drawn anew or named."`
@@ -196,8 +199,10 @@ type Progress struct {
 	LabelsReceived int                     `json:"labels_received" doc:"Received labels."`
 	LabelsPending  int                     `json:"labels_pending" doc:"Pending labels."`
 	LabelsMissed   int                     `json:"labels_missing" doc:"Missing labels."`
-	Submitted      int                     `json:"submitted" doc:"Trajectories with a valid submission."`
-	Resolved       int                     `json:"resolved" doc:"Trajectories that are resolved: submitted and passed."`
+	// LabelsNotSelected counts states at which the label rule did not ask.
+	LabelsNotSelected int `json:"labels_not_selected" doc:"Labels that were not requested because the label rule did not select their states."`
+	Submitted         int `json:"submitted" doc:"Trajectories with a valid submission."`
+	Resolved          int `json:"resolved" doc:"Trajectories that are resolved: submitted and passed."`
 	// PassedUnsubmitted counts trajectories whose patch passes but was never submitted.
 	PassedUnsubmitted int `json:"passed_unsubmitted" doc:"Trajectories whose patch passes but was never submitted: not resolved."`
 	Verified          int `json:"verified" doc:"Trajectories with a verdict, without infrastructure errors."`

@@ -95,21 +95,22 @@ type Trajectory struct {
 	Turns       int             `json:"turns" doc:"Committed turns."`
 	// Trail is the attempt that holds the turns: the current one, or an earlier one while the
 	// trajectory is queued or that attempt is replayed.
-	Trail          int           `json:"-"`
-	EndReason      EndReason     `json:"end_reason,omitempty" doc:"Why the rollout ended: finish, max_turns, context, wall_clock, no_call, disk or sandbox_broken."`
-	Failure        FailureReason `json:"failure,omitempty" doc:"Why it failed: environment, image_missing, endpoint, verifier, secret or internal. The agent causes none of them."`
-	FailureDetail  string        `json:"failure_detail,omitempty" doc:"Details of the failure."`
-	Submitted      *bool         `json:"submitted,omitempty" doc:"Whether there is a valid submission: a finish action and a patch that applies. Absent before the end."`
-	Passed         *bool         `json:"passed,omitempty" doc:"Whether the patch passes the tests, submitted or not; absent without a verdict."`
-	Resolved       *bool         `json:"resolved,omitempty" doc:"Submitted and passed; absent without a verdict."`
-	Protections    *int          `json:"protections,omitempty" doc:"Version of the verifier's protections at the verdict; 0: before versions were recorded; absent without a verdict."`
-	Verdict        VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict), unverified (done, but its iteration verifies only others) or none (not yet, or cancelled)."`
-	VerdictReason  VerdictReason `json:"verdict_reason,omitempty" doc:"Why it passed or not: passed, tests (one did not pass), tests_timed_out, tests_did_not_finish, tests_tampered, empty_patch, patch_does_not_apply or patch_unsafe; absent without a verdict."`
-	FailureMode    FailureMode   `json:"failure_mode,omitempty" doc:"Primary failure mode if it is not resolved: loop, overflow, budget, no_edit or other without a valid submission; syntax_or_runtime, wrong_file or wrong_solution with one. Absent until it is computed, some seconds after the end, and without a verdict."`
-	ToolUseError   *bool         `json:"tool_use_error,omitempty" doc:"Whether a call was malformed, named an unknown tool or was refused by the tool; absent until it is computed."`
-	LabelsReceived int           `json:"labels_received" doc:"Turns with a received label."`
-	LabelsPending  int           `json:"labels_pending" doc:"Turns with a pending label."`
-	LabelsMissing  int           `json:"labels_missing" doc:"Turns whose label is missing."`
+	Trail             int           `json:"-"`
+	EndReason         EndReason     `json:"end_reason,omitempty" doc:"Why the rollout ended: finish, max_turns, context, wall_clock, no_call, disk or sandbox_broken."`
+	Failure           FailureReason `json:"failure,omitempty" doc:"Why it failed: environment, image_missing, endpoint, verifier, secret or internal. The agent causes none of them."`
+	FailureDetail     string        `json:"failure_detail,omitempty" doc:"Details of the failure."`
+	Submitted         *bool         `json:"submitted,omitempty" doc:"Whether there is a valid submission: a finish action and a patch that applies. Absent before the end."`
+	Passed            *bool         `json:"passed,omitempty" doc:"Whether the patch passes the tests, submitted or not; absent without a verdict."`
+	Resolved          *bool         `json:"resolved,omitempty" doc:"Submitted and passed; absent without a verdict."`
+	Protections       *int          `json:"protections,omitempty" doc:"Version of the verifier's protections at the verdict; 0: before versions were recorded; absent without a verdict."`
+	Verdict           VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict), unverified (done, but its iteration verifies only others) or none (not yet, or cancelled)."`
+	VerdictReason     VerdictReason `json:"verdict_reason,omitempty" doc:"Why it passed or not: passed, tests (one did not pass), tests_timed_out, tests_did_not_finish, tests_tampered, empty_patch, patch_does_not_apply or patch_unsafe; absent without a verdict."`
+	FailureMode       FailureMode   `json:"failure_mode,omitempty" doc:"Primary failure mode if it is not resolved: loop, overflow, budget, no_edit or other without a valid submission; syntax_or_runtime, wrong_file or wrong_solution with one. Absent until it is computed, some seconds after the end, and without a verdict."`
+	ToolUseError      *bool         `json:"tool_use_error,omitempty" doc:"Whether a call was malformed, named an unknown tool or was refused by the tool; absent until it is computed."`
+	LabelsReceived    int           `json:"labels_received" doc:"Turns with a received label."`
+	LabelsPending     int           `json:"labels_pending" doc:"Turns with a pending label."`
+	LabelsMissing     int           `json:"labels_missing" doc:"Turns whose label is missing."`
+	LabelsNotSelected int           `json:"labels_not_selected" doc:"Turns whose label was not requested because the label rule did not select the state."`
 	// Tokens are the tokens of prompts and answers of the executed actions and the labels. Those
 	// of failed tries are only in the calls.
 	Tokens       int    `json:"tokens" doc:"Tokens of the executed actions and the labels, prompts and answers together."`

@@ -45,7 +45,7 @@ const (
 // ãt and any other teacher's answer are all Actions of the same state.
 type Action struct {
 	PolicyID       ID           `json:"policy_id" doc:"The policy whose action it is."`
-	Status         ActionStatus `json:"status" doc:"pending: not answered yet. received: the message is available. missing: reason says why."`
+	Status         ActionStatus `json:"status" doc:"pending: not answered yet. received: the message is available. missing: reason says why. not_selected: a label that was not requested, because the label rule did not select the state."`
 	Reason         string       `json:"reason,omitempty" doc:"Why it is missing."`
 	Raw            []byte       `json:"-"` // the canonical message (JSON, lossless): the server's own bytes unless Said holds those
 	Said           []byte       `json:"-"` // the message as the server wrote it, if calls or reasoning were parsed from its text; else nil
@@ -76,14 +76,27 @@ func (a Action) Written() []byte {
 type Turn struct {
 	T            int           `json:"t"` // from 1
 	Executor     Role          `json:"executor"`
-	Action       Action        `json:"action"`           // at, executed
-	Label        *Action       `json:"label,omitempty"`  // ãt; equals Action if the teacher executed; nil in an evaluation
-	Others       []Action      `json:"others,omitempty"` // actions of other teachers at st (relabelings), by policy id
+	Action       Action        `json:"action"`                 // at, executed
+	Label        *Action       `json:"label,omitempty"`        // ãt; equals Action if the teacher executed; nil in an evaluation
+	LabelChance  *float64      `json:"label_chance,omitempty"` // probability with which the label rule asks at the state; nil: 1
+	Others       []Action      `json:"others,omitempty"`       // actions of other teachers at st (relabelings), by policy id
 	Observations []Observation `json:"observations"`
 	Tree         string        `json:"tree"` // working-tree fingerprint after the turn
 	StartedAt    time.Time     `json:"started_at"`
 	EndedAt      time.Time     `json:"ended_at"`
 	Time         TurnTime      `json:"time"`
+}
+
+// LabelWeight is the weight of the label, 1 / LabelChance, so that the weighted sum over the labels has the
+// sum over all states as its expectation. It is 0 if the chance is.
+func (t Turn) LabelWeight() float64 {
+	switch {
+	case t.LabelChance == nil:
+		return 1
+	case *t.LabelChance == 0:
+		return 0
+	}
+	return 1 / *t.LabelChance
 }
 
 // TurnHead is a turn without its texts, which can be megabytes, for an overview of a whole

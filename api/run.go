@@ -18,6 +18,7 @@ type NewRun struct {
 	Limits    *NewRunLimits         `json:"limits,omitempty" type:"json" placeholder:"JSON" help:"Limits that differ from the paper's, such as {\"max_turns\":40}. Keys: max_turns (100), max_context_tokens (65536), wall_clock_seconds (3600), command_seconds (120), verify_seconds (1800), environment_retries (3)." doc:"Limits of each trajectory."`
 	Budget    *relabel.Budget       `json:"budget,omitempty" kong:"-" doc:"Usage of model calls at which the run is paused. It can be changed later."`
 	Webhook   *relabel.Webhook      `json:"webhook,omitempty" kong:"-" doc:"Webhook to call when an iteration or an export ends, or relabel pauses the run. It can be changed later."`
+	LabelRule relabel.LabelRule     `json:"label_rule,omitempty" placeholder:"RULE" maxLength:"40" doc:"At which states of the student the teacher is asked for a label: all, every:K, uncertain:X, after_failure or first_after_parting:N, the last four optionally with a floor such as every:4+0.1. Default: all."`
 	Verify    relabel.VerifyPolicy  `json:"verify,omitempty" placeholder:"POLICY" maxLength:"20" doc:"Which trajectories are verified: all, none, or sample:N (N of each iteration, drawn with the seed). An evaluation verifies all. Default: all."`
 	Seed      int64                 `json:"seed,omitempty" doc:"Seed of every draw: the same seed gives the same draws on any machine."`
 	// How iterations draw tasks, and their defaults.

@@ -22,6 +22,7 @@ type TurnView struct {
 	Executor     relabel.Role          `json:"executor" doc:"Executor of the turn: teacher (bt=1) or student (bt=0)."`
 	Action       ActionView            `json:"action" doc:"at, the action that was executed."`
 	Label        *ActionView           `json:"label,omitempty" doc:"ãt, the teacher's action at the same state; equal to the executed one if the teacher executed the turn. Absent in an evaluation."`
+	LabelChance  *float64              `json:"label_chance,omitempty" doc:"Probability with which the label rule asks the teacher at the state; its inverse is the label's weight. Absent: 1."`
 	Others       []ActionView          `json:"others,omitempty" doc:"Actions of other teachers at the same state, from relabelings."`
 	Observations []relabel.Observation `json:"observations" nullable:"false" doc:"Observations of the environment, one per call, in order."`
 	Tree         string                `json:"tree" doc:"Fingerprint of the working tree after the turn."`

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"relabel"
 	"relabel/api"
@@ -32,7 +33,7 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 			p := it.Progress
 			ended, all := counts(p)
 			cells := []any{run.Name, fmt.Sprintf("%s %d", it.Kind, it.Number), mixture(it.Iteration),
-				fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Failed], p.Turns, share(p.TeacherTurns, p.Turns), p.LabelsReceived, p.LabelsMissed,
+				fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Failed], p.Turns, share(p.TeacherTurns, p.Turns), labelsOf(p), p.LabelsMissed,
 				p.Submitted, resolvedOf(p), p.PassedUnsubmitted, standing(run, it.Iteration)}
 			if ids {
 				cells = append(cells, it.ID)
@@ -60,6 +61,14 @@ func resolvedOf(p relabel.Progress) string {
 		text += fmt.Sprintf(" (%d not verified)", p.Unverified)
 	}
 	return text
+}
+
+// labelsOf is the number of received labels, and how many states the label rule did not select.
+func labelsOf(p relabel.Progress) string {
+	if p.LabelsNotSelected == 0 {
+		return strconv.Itoa(p.LabelsReceived)
+	}
+	return fmt.Sprintf("%d (%d not selected)", p.LabelsReceived, p.LabelsNotSelected)
 }
 
 // printPassAtK prints pass@k of an iteration that has it, and how many tasks have too few verdicts.

@@ -156,7 +156,7 @@ func (s snapshot) runTable() *table {
 		}
 		t.row(r.Name, state, fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Queued], p.Trajectories[relabel.Running],
 			p.Trajectories[relabel.Labelling], p.Trajectories[relabel.Verifying], p.Trajectories[relabel.Failed],
-			p.Turns, p.LabelsReceived, p.LabelsPending, p.LabelsMissed, ratio(r.Efficiency))
+			p.Turns, labelsOf(p), p.LabelsPending, p.LabelsMissed, ratio(r.Efficiency))
 	}
 	return t
 }

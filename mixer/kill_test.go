@@ -23,7 +23,7 @@ func (b *bench) outcome() string {
 			fmt.Fprintf(&s, " [%s %s %v]", o.CallID, o.Content, exitCode(o))
 		}
 		if turn.Label != nil {
-			fmt.Fprintf(&s, " label %s %s %s %s", turn.Label.Status, turn.Label.Reason, turn.Label.Message.Content, turn.Label.Parse)
+			fmt.Fprintf(&s, " label %s %s %s %s %v", turn.Label.Status, turn.Label.Reason, turn.Label.Message.Content, turn.Label.Parse, turn.LabelWeight())
 		}
 		s.WriteByte('\n')
 	}

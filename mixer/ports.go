@@ -32,7 +32,7 @@ type Store interface {
 	// and lets this attempt begin without turns.
 	Diverge(ctx context.Context, f relabel.Fence, from int, detail string) error
 	// CommitTurn stores a turn, its executed action, its observations and the row of its label
-	// (available, pending or missing) in one transaction.
+	// (available, pending, missing or not selected) in one transaction.
 	CommitTurn(ctx context.Context, f relabel.Fence, turn relabel.Turn) error
 	// SettleLabel stores the available or missing label of turn t in place of the pending one. It
 	// fails with CodeConflict, and changes nothing, if the label is not pending.

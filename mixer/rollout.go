@@ -9,6 +9,7 @@ import (
 
 	"relabel"
 	"relabel/chat"
+	"relabel/labelrule"
 	"relabel/lease"
 	"relabel/mixer/schedule"
 )
@@ -26,6 +27,8 @@ type rollout struct {
 	episode Episode             // nil while there is no sandbox
 	state   []relabel.Message   // st
 	sizes   *chat.PromptSizes   // of state
+	rule    labelrule.Rule      // at which states the teacher is asked for a label
+	failed  bool                // a call of the last turn failed, or had an exit code other than 0
 	silent  int                 // consecutive actions without a call
 	last    *relabel.BrokenTurn // the last action that was executed completely in the sandbox; nil before
 	clock   *wallClock          // during the loop of turns
@@ -59,6 +62,7 @@ func (r *rollout) opening() []relabel.Message { return r.claim.Run.Prompts.Openi
 func (r *rollout) resetState() {
 	r.state = r.opening()
 	r.sizes = chat.NewPromptSizes(r.state, r.claim.Run.Prompts.Tools)
+	r.failed = false
 }
 
 // live takes the claimed trajectory to done. Errors are a *failure, the cause of life's end, or the
@@ -70,6 +74,9 @@ func (r *rollout) live(life context.Context) (err error) {
 			err = &failure{reason: relabel.FailInternal, detail: "a bug in the rollout; details are in the log"}
 		}
 	}()
+	if r.rule, err = labelrule.Parse(r.claim.Iteration.LabelRule, "label_rule"); err != nil {
+		return err
+	}
 	if err := r.openPolicies(); err != nil {
 		return err
 	}

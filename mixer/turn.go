@@ -56,6 +56,7 @@ func (r *rollout) advance(turn relabel.Turn, finished bool) relabel.EndReason {
 	r.last = &relabel.BrokenTurn{T: turn.T, Executor: turn.Executor, Action: turn.Action}
 	r.state = relabel.AppendTurn(r.state, turn)
 	r.sizes.Add(turn)
+	r.failed = anyFailed(turn.Observations)
 	switch {
 	case finished:
 		return relabel.EndFinish
@@ -86,17 +87,20 @@ func (r *rollout) turn(ctx, life context.Context, t int) (turn relabel.Turn, fin
 		return turn, false, err
 	}
 	var label *pendingLabel
-	if r.collects() && turn.Executor == relabel.Student && !r.claim.Run.Labels.Deferred() {
-		label = r.labels.ask(t, r.request(r.state, t, relabel.Teacher, relabel.PurposeLabel), r.sizes)
-		defer func() {
-			if err != nil {
-				label.cancel()
-			}
-		}()
+	defer func() {
+		if err != nil && label != nil {
+			label.cancel()
+		}
+	}()
+	if !r.rule.NeedsLogprobs() {
+		label = r.askLabel(&turn)
 	}
 	answer, err := r.choose(ctx, &turn, req)
 	if err != nil {
 		return turn, false, err
+	}
+	if r.rule.NeedsLogprobs() { // of the student's action
+		label = r.askLabel(&turn)
 	}
 	if finished, err = r.inSandbox(ctx, life, &turn); err != nil {
 		err = r.judgeBreak(life, &turn, err)
@@ -142,14 +146,15 @@ func (r *rollout) choose(ctx context.Context, turn *relabel.Turn, req relabel.Ch
 	return answer, nil
 }
 
-// commit stores the turn with its label: the teacher's own action, the label that was requested while
-// the student acted (pending until it arrives), a pending one that will be requested after the
-// rollouts, or none if the student is alone.
+// commit stores the turn with its label: the teacher's own action, one that the label rule did not
+// select, the label that was requested while the student acted (pending until it arrives), a pending one
+// that will be requested after the rollouts, or none if the student is alone.
 func (r *rollout) commit(life context.Context, turn relabel.Turn, label *pendingLabel) error {
 	arrived := false
 	switch {
 	case turn.Executor == relabel.Teacher:
 		turn.Label = &turn.Action
+	case r.collects() && turn.Label != nil: // not selected
 	case r.collects():
 		turn.Label = &relabel.Action{PolicyID: r.claim.Teacher.ID, Status: relabel.Pending}
 		if label == nil {

@@ -8,6 +8,7 @@ import (
 
 	"relabel"
 	"relabel/api"
+	"relabel/labelrule"
 )
 
 func (s *site) addIterations() {
@@ -68,6 +69,9 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkUncertainty(plan.Iteration, student); err != nil {
+		return nil, err
+	}
 	if err := s.Store.CreateIteration(ctx, plan); err != nil {
 		return nil, err
 	}
@@ -76,7 +80,7 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 
 // askOf is a request with the run's own numbers of tasks and rollouts where it draws for training.
 func askOf(b api.NewIteration, run relabel.Run, student relabel.ID) relabel.NewIteration {
-	ask := relabel.NewIteration{Kind: cmp.Or(b.Kind, run.Recipe.DefaultKind()), StudentID: student, Beta: b.Beta, Rho: b.Rho, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations, Verify: b.Verify, AllowBenchmarks: b.AllowBenchmarks}
+	ask := relabel.NewIteration{Kind: cmp.Or(b.Kind, run.Recipe.DefaultKind()), StudentID: student, Beta: b.Beta, Rho: b.Rho, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations, LabelRule: b.LabelRule, Verify: b.Verify, AllowBenchmarks: b.AllowBenchmarks}
 	if ask.Kind == relabel.Evaluate || b.Again != nil {
 		return ask
 	}
@@ -98,6 +102,20 @@ func checkStudent(run relabel.Run, student relabel.Policy, kind relabel.Iteratio
 		return err
 	}
 	return p.CheckSampling(student, "student")
+}
+
+// checkUncertainty refuses a label rule by uncertainty if requests to the student's server do not ask for
+// log-probabilities.
+func checkUncertainty(it relabel.Iteration, student relabel.Policy) error {
+	rule, err := labelrule.Parse(it.LabelRule, "label_rule")
+	if err != nil || !rule.NeedsLogprobs() {
+		return err
+	}
+	if asked := student.Sampling.Pinned(student.Server).Logprobs; asked == nil || !*asked {
+		return relabel.Errorf(relabel.CodeInvalid, "%s needs log-probabilities of the student's tokens, which are not requested from %s (server %s): choose another rule, or add a version of the policy whose sampling has logprobs",
+			rule, student.Name, student.Server).On("label_rule")
+	}
+	return nil
 }
 
 // resolveDraw finds the iteration to repeat and the benchmark of a request. An evaluation that

@@ -22,7 +22,7 @@ func (s *site) addRuns() {
 func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.Run], error) {
 	b := in.Body
 	r := relabel.Run{ID: relabel.NewID(), Name: b.Name, Recipe: b.Recipe, Scaffold: b.Scaffold,
-		Instances: b.Instances, Beta: b.Beta, Rho: b.Rho, Labels: b.Labels, Verify: cmp.Or(b.Verify, relabel.VerifyAll),
+		Instances: b.Instances, Beta: b.Beta, Rho: b.Rho, Labels: b.Labels, LabelRule: cmp.Or(b.LabelRule, relabel.LabelAll), Verify: cmp.Or(b.Verify, relabel.VerifyAll),
 		Limits: b.Limits.Over(relabel.PaperLimits), Seed: b.Seed,
 		Draw: b.Draw, TasksPerRound: b.TasksPerRound, Generations: b.Generations, Rounds: b.Rounds, AllowBenchmarks: b.AllowBenchmarks}
 	if err := errors.Join(checkNewName(b.Name), s.checkNotices(b.Budget, b.Webhook)); err != nil {

@@ -52,7 +52,7 @@ func viewOthers(turn relabel.Turn, raw bool) []api.ActionView {
 }
 
 func viewTurn(turn relabel.Turn, raw bool) api.TurnView {
-	v := api.TurnView{T: turn.T, Executor: turn.Executor, Action: viewAction(turn.Action, turn.T, raw), Label: viewLabel(turn, raw), Others: viewOthers(turn, raw),
+	v := api.TurnView{T: turn.T, Executor: turn.Executor, Action: viewAction(turn.Action, turn.T, raw), Label: viewLabel(turn, raw), LabelChance: turn.LabelChance, Others: viewOthers(turn, raw),
 		Observations: turn.Observations, Tree: turn.Tree, StartedAt: turn.StartedAt, EndedAt: turn.EndedAt, Time: turn.Time}
 	if v.Observations == nil {
 		v.Observations = []relabel.Observation{}

@@ -67,6 +67,17 @@ var figures = map[string]func(r *rand.Rand, m *relabel.Manifest) bool{
 		m.Beta[0] = &b
 		return len(m.Fill) > 0
 	},
+	"label_rules": func(_ *rand.Rand, m *relabel.Manifest) bool {
+		m.LabelRules = append(m.LabelRules, relabel.ManifestRule{Rule: "all", Unbiased: true})
+		return m.Recipe == relabel.DAgger
+	},
+	"unbiased": func(_ *rand.Rand, m *relabel.Manifest) bool {
+		if len(m.LabelRules) == 0 {
+			return false
+		}
+		m.LabelRules[0].Unbiased = false
+		return true
+	},
 	"normalisation": func(_ *rand.Rand, m *relabel.Manifest) bool {
 		other := map[relabel.Normalisation]relabel.Normalisation{relabel.PerToken: relabel.PerTransition, relabel.PerTransition: relabel.PerToken}[*m.Normalisation]
 		m.Normalisation = &other

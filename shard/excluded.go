@@ -28,6 +28,7 @@ const (
 	NotVerified         Reason = "not_verified"         // by request: with a verdict only; its iteration verified only others
 	VerdictOutdated     Reason = "verdict_outdated"     // by request: the verdict is missing or its protections are too old
 	LabelMissing        Reason = "label_missing"        // the teacher gave no action
+	LabelNotSelected    Reason = "label_not_selected"   // the label rule of its iteration did not ask the teacher there
 	LabelNotText        Reason = "label_not_text"
 	LabelCut            Reason = "label_cut_by_length" // it has no end to learn from
 	LabelRefused        Reason = "label_refused"
@@ -130,6 +131,8 @@ func excludeLabel(label *relabel.Action) (reason Reason, detail string) {
 	switch {
 	case label == nil:
 		return LabelMissing, "the turn has no label"
+	case label.Status == relabel.NotSelected:
+		return LabelNotSelected, ""
 	case label.Status != relabel.Received:
 		return LabelMissing, label.Reason
 	case !chat.ValidText(label.Message):

@@ -88,9 +88,12 @@ func (b *selector) label(tr relabel.ExportTrajectory) (*labelled, error) {
 		if reason == "" && slices.Contains(b.surplus, turn.T) {
 			reason = OverMaxLabels
 		}
-		if reason != "" {
+		switch {
+		case reason != "":
 			l.exclude(turn.T, reason, detail)
-		} else {
+		case b.student == nil && turn.LabelWeight() != 1:
+			return nil, weightless(tr, turn)
+		default:
 			l.keep[turn.T] = nil
 		}
 	}
@@ -108,6 +111,12 @@ func (b *selector) label(tr relabel.ExportTrajectory) (*labelled, error) {
 		l.actors[tr.Turns[t-1].Executor]++
 	}
 	return l, nil
+}
+
+// weightless is the error of a label whose weight the rows cannot express.
+func weightless(tr relabel.ExportTrajectory, turn relabel.Turn) error {
+	return relabel.Errorf(relabel.CodeInvalid, "the label rule %s gives the label of turn %d of trajectory %s the weight %g, and only exports with a token view have weights: add the view tree, linear or packed, or collect with a rule of weight 1",
+		tr.Iteration.LabelRule, turn.T, tr.Trajectory.ID, turn.LabelWeight()).On("views")
 }
 
 // size returns the approximate size, in bytes, of the trajectory's rows of the messages view.
@@ -191,7 +200,7 @@ func (b *selector) tokens(l *labelled) ([]tree.Turn, error) {
 	turns := make([]tree.Turn, len(l.Turns))
 	for i, turn := range l.Turns {
 		_, wanted := l.keep[turn.T]
-		turns[i] = tree.Turn{T: turn.T, Executed: wanted && (b.run.Recipe.OnPolicy() || executedByTeacher(turn)), Weight: 1}
+		turns[i] = tree.Turn{T: turn.T, Executed: wanted && (b.run.Recipe.OnPolicy() || executedByTeacher(turn)), Weight: float32(turn.LabelWeight())}
 		err := b.fill(c, &turns[i], l, turn, wanted)
 		if err == nil && wanted {
 			err = b.weigh(&turns[i], l)

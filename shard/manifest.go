@@ -2,10 +2,12 @@ package shard
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path"
 
 	"relabel"
+	"relabel/labelrule"
 	"relabel/shard/tree"
 )
 
@@ -22,6 +24,9 @@ func newManifest(run relabel.Run, e relabel.Export, sum summary, files []relabel
 	for _, it := range sum.Iterations {
 		m.Iterations, m.Beta = append(m.Iterations, it.Number), append(m.Beta, it.Beta)
 		m.Rho = append(m.Rho, it.Rho)
+		if !run.Recipe.OnPolicy() {
+			m.LabelRules = append(m.LabelRules, manifestRule(it.Rule))
+		}
 		m.Teacher, m.Student = "", it.Student.ID.String()
 		if it.Teacher.ID != (relabel.ID{}) {
 			m.Teacher = it.Teacher.ID.String()
@@ -45,6 +50,12 @@ func newManifest(run relabel.Run, e relabel.Export, sum summary, files []relabel
 		addTokens(&m, e.Form, sum)
 	}
 	return m
+}
+
+// manifestRule describes the label rule of an iteration, which was checked when that was created.
+func manifestRule(text relabel.LabelRule) relabel.ManifestRule {
+	r, err := labelrule.Parse(text, "label_rule")
+	return relabel.ManifestRule{Rule: cmp.Or(text, relabel.LabelAll), Unbiased: err == nil && r.Unbiased()}
 }
 
 // addTokens adds the fields that apply to token views.

@@ -20,6 +20,8 @@ type mix struct {
 	long  int     // words of the longest texts
 	// student gives some labels the ids of a server; nil: none has any
 	student *render.Student
+	// chance is the probability of labels of the student's states by the label rule; 0: there is none
+	chance float64
 }
 
 func (m mix) say(most int) string {
@@ -81,7 +83,12 @@ func (m mix) trajectory(iteration, number int) relabel.ExportTrajectory {
 			}
 		}
 		turn.Observations = m.observe(t, turn.Action)
+		if m.chance > 0 && turn.Executor == relabel.Student {
+			turn.LabelChance = &m.chance
+		}
 		switch {
+		case turn.LabelChance != nil && m.Float64() >= m.chance:
+			turn.Label = &relabel.Action{Status: relabel.NotSelected}
 		case m.rarely(12):
 			turn.Label = &relabel.Action{Status: relabel.Missing, Reason: "endpoint: timeout"}
 		case m.rarely(20):
@@ -111,6 +118,7 @@ var mixes = map[string]struct {
 	served bool
 	recipe relabel.Recipe // opd, grpo: labels are the student's own actions; "": dagger
 }{
+	"label rule":     {relabel.ExportForm{Views: relabel.Views, Capacity: 3000, Normalisation: relabel.PerTransition}, 0.2, false, ""},
 	"student alone":  {relabel.ExportForm{Views: relabel.Views, Capacity: 3000, TooLong: relabel.CutTooLong}, 0, false, ""},
 	"mixture":        {relabel.ExportForm{Views: relabel.Views, Capacity: 2000, PadTree: true, Normalisation: relabel.PerTransition, Divide: 2}, 0.3, false, ""},
 	"teacher alone":  {relabel.ExportForm{Views: relabel.Views, Capacity: 20_000, Reasoning: relabel.ReasoningDrop}, 1, false, ""},
@@ -130,6 +138,12 @@ var mixes = map[string]struct {
 	"grpo":           {relabel.ExportForm{Views: relabel.Views, Capacity: 4000, PadTree: true}, 0, false, relabel.GRPO},
 }
 
+// labelRule is a rule of both a choice and a floor: 1/4 of the turns, and of the others a tenth.
+const (
+	labelRule    relabel.LabelRule = "every:4+0.1"
+	chanceOfRule                   = 0.25 + 0.75*0.1
+)
+
 // mixed builds an export of a mix in three parts and returns its folder.
 func mixed(t testing.TB, name, tokenizer string, student *render.Student, seed int64) string {
 	t.Helper()
@@ -138,9 +152,16 @@ func mixed(t testing.TB, name, tokenizer string, student *render.Student, seed i
 	if c.served {
 		m.student = student
 	}
+	if name == "label rule" {
+		m.chance = chanceOfRule
+	}
 	var list []relabel.ExportTrajectory
 	for i := range 8 {
-		list = append(list, m.trajectory(1+i/5, i))
+		tr := m.trajectory(1+i/5, i)
+		if m.chance > 0 {
+			tr.Iteration.LabelRule = labelRule
+		}
+		list = append(list, tr)
 	}
 	s := newFixedStore(list...)
 	s.newExport(fmt.Sprint(name, seed), relabel.ExportSelection{Aggregated: true, MixedRewards: c.recipe == relabel.GRPO})

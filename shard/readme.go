@@ -34,10 +34,31 @@ func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m 
 		"Run": oneLine(run.Name), "Manifest": m, "Form": e.Form, "Totals": totalsOf(m), "Hash": func(v relabel.View) string { return hashOf(m, v) },
 		"Has":      func(v string) bool { return slices.Contains(m.Views, relabel.View(v)) },
 		"OnPolicy": run.Recipe.OnPolicy(),
-		"PerToken": m.Normalisation != nil && *m.Normalisation == relabel.PerToken,
-		"Teacher":  teacher, "Rounds": rounds, "Asked": m.Selection.ExportSelection.Describe(), "AskedRounds": m.Selection.ExportSelection.DescribeIterations(),
+		"PerToken": m.Normalisation != nil && *m.Normalisation == relabel.PerToken && !weighted(m.LabelRules), "Ruled": ruledOf(m),
+		"Teacher": teacher, "Rounds": rounds, "Asked": m.Selection.ExportSelection.Describe(), "AskedRounds": m.Selection.ExportSelection.DescribeIterations(),
 		"Preset": run.Preset, "Trainer": run.Trainer, "Prompts": m.PromptCheck, "Excluded": countsText(m.Excluded), "ExcludedName": excludedName,
 	})
+}
+
+// weighted reports whether a label rule may give weights other than 1.
+func weighted(rules []relabel.ManifestRule) bool {
+	return slices.ContainsFunc(rules, func(r relabel.ManifestRule) bool { return r.Unbiased && r.Rule != relabel.LabelAll })
+}
+
+// ruled is an iteration whose label rule does not ask at every state.
+type ruled struct {
+	Number int
+	relabel.ManifestRule
+}
+
+// ruledOf lists these iterations in the order of the manifest.
+func ruledOf(m relabel.Manifest) (all []ruled) {
+	for i, r := range m.LabelRules {
+		if r.Rule != relabel.LabelAll {
+			all = append(all, ruled{m.Iterations[i], r})
+		}
+	}
+	return all
 }
 
 // roundsText lists the iterations with their students, and names the last one's teacher.

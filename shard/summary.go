@@ -36,6 +36,7 @@ type iterationSummary struct {
 	Student relabel.Policy       `json:"student"`
 	Teacher relabel.Policy       `json:"teacher"`
 	Rho     *relabel.RhoSchedule `json:"rho"`
+	Rule    relabel.LabelRule    `json:"label_rule"`
 }
 
 // studentSummary describes what the labels were rendered with.
@@ -102,7 +103,7 @@ func (s *summary) add(l *labelled) {
 			}
 		}
 	}
-	s.addIteration(iterationSummary{l.Iteration.Number, l.Iteration.Beta, l.Student, l.Teacher, l.Iteration.Rho})
+	s.addIteration(iterationSummary{l.Iteration.Number, l.Iteration.Beta, l.Student, l.Teacher, l.Iteration.Rho, cmp.Or(l.Iteration.LabelRule, relabel.LabelAll)})
 }
 
 // countsOf counts a trajectory with at least one exported state.

@@ -104,7 +104,7 @@ func TestACheckReportsLabelsThatWereNotRenderedAgain(t *testing.T) {
 
 func TestEveryAlterationOfASoundExportIsRefused(t *testing.T) {
 	folder, student := testStudent(t)
-	names := []string{"student alone", "mixture", "teacher alone", "cut", "dropped", "served", "bare", "bare and text", "packed to tree", "opd", "opd by turn", "grpo"}
+	names := []string{"student alone", "mixture", "teacher alone", "cut", "dropped", "served", "bare", "bare and text", "packed to tree", "opd", "opd by turn", "grpo", "label rule"}
 	each := alterations()/len(names) + 1
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {

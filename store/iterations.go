@@ -8,7 +8,7 @@ import (
 	"relabel"
 )
 
-var iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student_id, it.beta, it.rho, it.generations, it.verify,
+var iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student_id, it.beta, it.rho, it.generations, it.label_rule, it.verify,
 	it.again_id, it.walk, it.benchmark_id, (SELECT ` + limitsOf("be") + ` FROM benchmarks be WHERE be.id = it.benchmark_id) AS limits,
 	it.allow_benchmarks, it.reserved_tasks, it.state, it.paused, it.labelling_since, it.created_at, it.ended_at, it.regraded_at FROM iterations it`
 
@@ -33,10 +33,10 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 			it.BenchmarkID = &drawn
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, trajectories, open, again_id,
-				walk, benchmark_id, allow_benchmarks, reserved_tasks, verify)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14, coalesce(nullif($15, ''), 'all'))`,
+				walk, benchmark_id, allow_benchmarks, reserved_tasks, verify, label_rule)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14, coalesce(nullif($15, ''), 'all'), coalesce(nullif($16, ''), 'all'))`,
 			it.ID, it.RunID, it.Number, it.Kind, it.StudentID, it.Beta, it.Rho, max(it.Generations, 1), len(p.Trajectories), it.AgainID,
-			it.Walk, it.BenchmarkID, noneAsNull(it.AllowBenchmarks), it.ReservedTasks, it.Verify)
+			it.Walk, it.BenchmarkID, noneAsNull(it.AllowBenchmarks), it.ReservedTasks, it.Verify, it.LabelRule)
 		if err != nil {
 			return err
 		}

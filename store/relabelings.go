@@ -19,7 +19,8 @@ const relabelSelect = `SELECT re.id, tr.run_id, tr.iteration_id, re.trajectory_i
 	re.priority, re.turns, re.received, re.missing, re.pending, re.compared, re.agreed, re.created_at, re.started_at, re.ended_at
 	FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id JOIN tasks ta ON ta.id = tr.task_id`
 
-// RelabelTrajectory queues the relabeling of all states of a done trajectory by a policy. A
+// RelabelTrajectory queues the relabeling of the states of a done trajectory by a policy: all that its
+// label rule selected, so that the weights of labels are those of the new ones too. A
 // repeated request returns the same relabeling and asks again for missing answers. CodeConflict
 // if the trajectory is not done or has no turn, or its run is being deleted.
 func (s *Store) RelabelTrajectory(ctx context.Context, trajectory, policy relabel.ID, priority int) (relabel.Relabeling, error) {
@@ -29,8 +30,8 @@ func (s *Store) RelabelTrajectory(ctx context.Context, trajectory, policy relabe
 		return relabel.Relabeling{}, err
 	case t.State != relabel.Done:
 		return relabel.Relabeling{}, relabel.Errorf(relabel.CodeConflict, "the trajectory is %s: only one that is done is relabelled", t.State)
-	case t.Turns == 0:
-		return relabel.Relabeling{}, relabel.Errorf(relabel.CodeConflict, "the trajectory has no turn")
+	case t.Turns == t.LabelsNotSelected:
+		return relabel.Relabeling{}, relabel.Errorf(relabel.CodeConflict, "the trajectory has no turn whose state the label rule selected")
 	}
 	if err := s.relabel(ctx, []relabel.ID{trajectory}, policy, priority); err != nil {
 		return relabel.Relabeling{}, err
@@ -47,7 +48,7 @@ func (s *Store) RelabelIteration(ctx context.Context, iteration, policy relabel.
 		return relabel.RelabelProgress{}, err
 	}
 	ids, err := readColumn[relabel.ID](ctx, s.pool,
-		"SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'done' AND turns > 0 ORDER BY id", iteration)
+		"SELECT id FROM trajectories WHERE iteration_id = $1 AND state = 'done' AND turns > labels_not_selected ORDER BY id", iteration)
 	switch {
 	case err != nil:
 		return relabel.RelabelProgress{}, classify(err)
@@ -81,7 +82,7 @@ func (s *Store) relabel(ctx context.Context, trajectories []relabel.ID, policy r
 			ids[i] = relabel.NewID()
 		}
 		tag, err := tx.Exec(ctx, `INSERT INTO relabelings (id, trajectory_id, attempt, policy_id, priority, turns, pending)
-			SELECT n.id, tr.id, tr.attempt, $3, $4, tr.turns, tr.turns FROM unnest($1::uuid[], $2::uuid[]) AS n(id, trajectory)
+			SELECT n.id, tr.id, tr.attempt, $3, $4, tr.turns - tr.labels_not_selected, tr.turns - tr.labels_not_selected FROM unnest($1::uuid[], $2::uuid[]) AS n(id, trajectory)
 			JOIN trajectories tr ON tr.id = n.trajectory AND tr.state = 'done' ON CONFLICT (trajectory_id, policy_id) DO NOTHING`, ids, trajectories, policy, priority)
 		if err != nil {
 			return err
@@ -194,7 +195,9 @@ func readRelabeling(ctx context.Context, tx pgx.Tx, c *relabel.RelabelClaim, tra
 	readInto(b, &c.Task, scanTask, taskSelect+" JOIN trajectories tr ON tr.task_id = ta.id WHERE tr.id = $1", trajectory)
 	readInto(b, &c.Policy, pgx.RowToStructByName[relabel.Policy], policySelect+" WHERE po.id = $1", policy)
 	queueRead(b, &c.Pending, pgx.RowTo[int], `SELECT tu.t FROM turns tu WHERE tu.trajectory_id = $1 AND tu.attempt = $2 AND NOT EXISTS (SELECT 1 FROM actions a
-		WHERE (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, $3, $4)) ORDER BY tu.t`,
+		WHERE (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample) = (tu.trajectory_id, tu.attempt, tu.t, $3, $4))
+		AND NOT EXISTS (SELECT 1 FROM actions a WHERE (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample)
+			= (tu.trajectory_id, tu.attempt, tu.t, tu.label_policy_id, tu.label_sample) AND a.status = 'not_selected') ORDER BY tu.t`,
 		trajectory, attempt, policy, relabelSample)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err

@@ -118,7 +118,7 @@ func leaveTrail(ctx context.Context, tx pgx.Tx, f relabel.Fence, from int, detai
 	}
 	b := &pgx.Batch{}
 	b.Queue("UPDATE attempts SET outcome = 'diverged', reason = $3 WHERE trajectory_id = $1 AND number = $2", f.TrajectoryID, from, detail)
-	b.Queue(`UPDATE trajectories SET trail = attempt, turns = 0, teacher_turns = 0, labels_received = 0, labels_missing = 0,
+	b.Queue(`UPDATE trajectories SET trail = attempt, turns = 0, teacher_turns = 0, labels_received = 0, labels_missing = 0, labels_not_selected = 0,
 		compared = 0, agreed = 0, ribbon = '', tokens = 0, tool_calls = 0, tool_failures = 0, student_tool_calls = 0, student_tool_failures = 0,
 		fault = NULL, faults = 0
 		WHERE id = $1`, f.TrajectoryID)

@@ -12,7 +12,7 @@ const trajectorySelect = `SELECT tr.id, tr.run_id, tr.iteration_id, tr.task_id, 
 	tr.state, tr.attempt, tr.trail, tr.environment_failures, tr.executors, tr.kappa, tr.skip_verify, tr.turns, coalesce(tr.end_reason, '') AS end_reason,
 	coalesce(tr.failure, '') AS failure, coalesce(tr.failure_detail, '') AS failure_detail, tr.submitted, tr.passed, tr.resolved, tr.protections, tr.verdict, coalesce(tr.verdict_reason, '') AS verdict_reason,
 	coalesce(tr.failure_mode, '') AS failure_mode, tr.tool_use_error,
-	tr.labels_received, tr.labels_pending, tr.labels_missing, tr.tokens, tr.ribbon, nullif(position('d' IN tr.ribbon), 0) AS first_differs, tr.agreed::float8 / nullif(tr.compared, 0) AS agreement,
+	tr.labels_received, tr.labels_pending, tr.labels_missing, tr.labels_not_selected, tr.tokens, tr.ribbon, nullif(position('d' IN tr.ribbon), 0) AS first_differs, tr.agreed::float8 / nullif(tr.compared, 0) AS agreement,
 	ARRAY(SELECT DISTINCT rv.flag FROM reviews rv WHERE rv.trajectory_id = tr.id AND rv.flag <> '' ORDER BY 1) AS flags, tr.created_at, tr.started_at, tr.ended_at
 	FROM trajectories tr JOIN tasks ta ON ta.id = tr.task_id JOIN iterations it ON it.id = tr.iteration_id`
 

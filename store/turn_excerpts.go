@@ -9,7 +9,7 @@ import (
 )
 
 // excerptSelect is turnSelect without token ids, log-probabilities and overlong messages.
-const excerptSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu.tree, tu.started_at, tu.ended_at, tu.endpoint_ms, tu.sandbox_ms, tu.database_ms,
+const excerptSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu.tree, tu.started_at, tu.ended_at, tu.endpoint_ms, tu.sandbox_ms, tu.database_ms, tu.label_chance,
 	x.policy_id, x.status, x.reason, CASE WHEN octet_length(x.raw) <= $5 THEN x.raw END, x.finish_reason, x.refusal, x.parse, NULL, NULL,
 	x.prompt_tokens, x.completion_tokens, x.cached_tokens, x.model, x.fingerprint, NULL, x.read_as, x.not_given, x.millis,
 	l.policy_id, l.status, l.reason, CASE WHEN octet_length(l.raw) <= $5 THEN l.raw END, l.finish_reason, l.refusal, l.parse, NULL, NULL,

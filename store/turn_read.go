@@ -24,7 +24,7 @@ const labelColumns = `l.policy_id, l.status, l.reason, l.raw, l.finish_reason, l
 
 // turnSelect reads turns with both actions. If the teacher executed, the label is the action
 // and is not sent twice. It omits prompt ids, which are as long as all states together.
-const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu.tree, tu.started_at, tu.ended_at, tu.endpoint_ms, tu.sandbox_ms, tu.database_ms,
+const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu.tree, tu.started_at, tu.ended_at, tu.endpoint_ms, tu.sandbox_ms, tu.database_ms, tu.label_chance,
 	x.policy_id, x.status, x.reason, x.raw, x.finish_reason, x.refusal, x.parse, x.token_ids, x.logprobs,
 	x.prompt_tokens, x.completion_tokens, x.cached_tokens, x.model, x.fingerprint, x.said, x.read_as, x.not_given, x.millis,
 	` + labelColumns + `
@@ -199,7 +199,7 @@ func scanTurnAnd(row pgx.CollectableRow, more ...any) (relabel.Turn, error) {
 	var labelled bool
 	var executed, label actionRow
 	fields := append([]any{&turn.T, &turn.Executor, &labelled, &turn.Tree, &turn.StartedAt, &turn.EndedAt,
-		&turn.Time.Endpoint, &turn.Time.Sandbox, &turn.Time.Database}, executed.fields()...)
+		&turn.Time.Endpoint, &turn.Time.Sandbox, &turn.Time.Database, &turn.LabelChance}, executed.fields()...)
 	if err := row.Scan(slices.Concat(fields, label.fields(), more)...); err != nil {
 		return turn, err
 	}
@@ -271,6 +271,8 @@ func labelWith(ctx context.Context, q querier, trajectory relabel.ID, attempt in
 		label, there := at[turns[i].T]
 		switch {
 		case there:
+		case turns[i].Label != nil && turns[i].Label.Status == relabel.NotSelected:
+			label = relabel.Action{PolicyID: policy, Status: relabel.NotSelected}
 		case turns[i].Action.PolicyID == policy:
 			label = turns[i].Action
 		default:

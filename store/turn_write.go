@@ -18,12 +18,12 @@ import (
 const commitInsert = `WITH room AS (UPDATE trajectories SET turns = $4, teacher_turns = teacher_turns + $5,
 		labels_received = labels_received + $6, labels_pending = labels_pending + $7, labels_missing = labels_missing + $8,
 		compared = compared + $9, agreed = agreed + $10, ribbon = ribbon || $22, tokens = tokens + $23,
-		tool_calls = tool_calls + $24, tool_failures = tool_failures + $25,
+		labels_not_selected = labels_not_selected + $26, tool_calls = tool_calls + $24, tool_failures = tool_failures + $25,
 		student_tool_calls = student_tool_calls + $24 * (1 - $5), student_tool_failures = student_tool_failures + $25 * (1 - $5)
 		WHERE` + fenced + `AND state = 'running' AND trail = attempt AND turns = $4 - 1 AND substr(executors, $4, 1) = $11 RETURNING kind)
 	INSERT INTO turns (trajectory_id, attempt, t, kind, executor, executor_policy_id, executor_sample,
-		label_policy_id, label_sample, agrees, tree, started_at, ended_at, endpoint_ms, sandbox_ms, database_ms)
-	SELECT $1, $2, $4, kind, $12, $13, 0, $14, $15, $16, $17, clock_timestamp() - $18::interval, clock_timestamp(), $19, $20, $21 FROM room`
+		label_policy_id, label_sample, agrees, tree, started_at, ended_at, endpoint_ms, sandbox_ms, database_ms, label_chance)
+	SELECT $1, $2, $4, kind, $12, $13, 0, $14, $15, $16, $17, clock_timestamp() - $18::interval, clock_timestamp(), $19, $20, $21, $27 FROM room`
 
 type committing struct {
 	fence       relabel.Fence
@@ -128,7 +128,7 @@ func (c *committing) values() []any {
 		one(c.agrees != nil), one(c.agrees != nil && *c.agrees), mark,
 		t.Executor, t.Action.PolicyID, labelPolicy, labelSample, c.agrees, validUTF8(t.Tree),
 		max(t.EndedAt.Sub(t.StartedAt), time.Duration(0)), max(t.Time.Endpoint, 0), max(t.Time.Sandbox, 0), max(t.Time.Database, 0),
-		c.mark(), c.tokens(), calls(t.Observations, false), calls(t.Observations, true)}
+		c.mark(), c.tokens(), calls(t.Observations, false), calls(t.Observations, true), one(status == relabel.NotSelected), t.LabelChance}
 }
 
 // mark is the turn's letter in the trajectory's ribbon.

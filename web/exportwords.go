@@ -38,6 +38,7 @@ var excludedWords = map[string]string{
 	"held_out":                  "held-out tasks are never exported",
 	"evaluation":                "evaluations are never exported",
 	"label_missing":             "the teacher’s action is missing",
+	"label_not_selected":        "the label rule did not ask the teacher at the state",
 	"label_cut_by_length":       "the label has no end",
 	"label_refused":             "the teacher refused",
 	"label_no_call":             "the label has no call",

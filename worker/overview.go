@@ -77,6 +77,7 @@ func (o *Overviews) gauges(gauge set) {
 	gauge(descLabels, float64(all.Total.LabelsReceived), string(relabel.Received))
 	gauge(descLabels, float64(all.Total.LabelsPending), string(relabel.Pending))
 	gauge(descLabels, float64(all.Total.LabelsMissed), string(relabel.Missing))
+	gauge(descLabels, float64(all.Total.LabelsNotSelected), string(relabel.NotSelected))
 	for _, queue := range []string{"rollout", "export"} {
 		gauge(descQueue, float64(all.Jobs[queue]), queue)
 	}

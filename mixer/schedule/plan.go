@@ -97,7 +97,13 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 	if it.Kind == relabel.Evaluate {
 		it.Verify = relabel.VerifyAll
 	}
+	it.LabelRule = relabel.LabelAll
+	if it.Kind.Labelled() {
+		it.LabelRule = cmp.Or(ask.LabelRule, run.LabelRule, relabel.LabelAll)
+	}
 	switch {
+	case ask.LabelRule != "" && !it.Kind.Labelled():
+		return it, relabel.Errorf(relabel.CodeInvalid, "is only valid for a collect iteration: the others ask for no labels").On("label_rule")
 	case number < 1:
 		return it, relabel.Errorf(relabel.CodeInvalid, "is %d; iterations count from 1", number).On("number")
 	case ask.Kind == "":
@@ -113,6 +119,9 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 	}
 	if ask.Kind == relabel.Evaluate && cmp.Or(ask.Verify, relabel.VerifyAll) != relabel.VerifyAll {
 		return it, relabel.Errorf(relabel.CodeInvalid, "is %s; an evaluation verifies all trajectories: omit it", ask.Verify).On("verify")
+	}
+	if err := checkLabelRule(it.LabelRule); err != nil {
+		return it, err
 	}
 	if err := checkDraw(run, ask); err != nil {
 		return it, err

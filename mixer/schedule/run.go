@@ -38,6 +38,9 @@ func ValidateRun(run relabel.Run) error {
 	if _, err := run.Verify.Count(0); err != nil {
 		return err
 	}
+	if err := checkRunRule(run); err != nil {
+		return err
+	}
 	if err := api.Validate(run.Limits, api.NewRunLimits{}, "limits"); err != nil {
 		return err
 	}

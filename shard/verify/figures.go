@@ -75,6 +75,7 @@ func (c *check) checkTokenFields() {
 	if len(m.Beta) != len(m.Iterations) {
 		c.complain("there are %d iterations and %d betas", len(m.Iterations), len(m.Beta))
 	}
+	c.checkLabelRules()
 	for view, v := range c.views {
 		want := alignments[view]
 		if v.bare {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -132,9 +133,9 @@ func (f *fileCheck) messageWeights(row *relabel.ExportRow, l labelled) {
 		f.reject(row, "messages", "weights must be present if and only if the export has a token view")
 	}
 	for i, w := range l.weights {
-		want, known := f.recipeWeight(len(l.weights))
-		if known && w != want {
-			f.reject(row, "weights", "token %d of the label has the weight %v; %s gives each of its %d tokens %v", i, w, *f.manifest.Normalisation, len(l.weights), want)
+		want := f.recipeWeights(len(l.weights), 0)
+		if want != nil && !slices.Contains(want, w) {
+			f.reject(row, "weights", "token %d of the label has the weight %v; the label rule and %s give each of its %d tokens %v", i, w, *f.manifest.Normalisation, len(l.weights), want)
 			return
 		}
 	}

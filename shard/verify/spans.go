@@ -104,29 +104,27 @@ func (f *fileCheck) spanWeights(row *relabel.ExportRow, s *relabel.ExportSpan) {
 	case s.Weight != nil && (differs || !same(s.Weight, &own[0])):
 		f.reject(row, "spans", "the span of %s has the weight %v, which differs from its tokens' weights", labelName(s), *s.Weight)
 	}
-	if want, known := f.recipeWeight(s.Length); known && (differs || own[0] != want) {
-		f.reject(row, "weights", "the label %s has other weights than %v, the weight that %s gives each of its %d tokens", labelName(s), want, *f.manifest.Normalisation, s.Length)
+	if want := f.recipeWeights(s.Length, s.Iteration); want != nil && (differs || !slices.Contains(want, own[0])) {
+		f.reject(row, "weights", "the label %s has other weights than %v, which the label rule and %s give each of its %d tokens", labelName(s), want, *f.manifest.Normalisation, s.Length)
 	}
 }
 
-// recipeWeight returns the weight of each token of a label if the recipe has w(s, a) = 1 (paper,
-// table 2).
-func (f *fileCheck) recipeWeight(tokens int) (w float32, known bool) {
-	n := f.manifest.Normalisation
-	switch f.manifest.Recipe {
-	case relabel.SFT, relabel.DAgger, relabel.AggreVaTe:
-	default:
-		return 0, false
-	}
-	switch {
-	case n == nil:
-		return 0, false
-	case *n == relabel.PerToken:
-		return 1, true
+// recipeWeights returns the weights that each token of a label may have if the recipe has w(s, a) = 1
+// (paper, table 2), by the label rule of an iteration, or with 0 of any. nil: not known.
+func (f *fileCheck) recipeWeights(tokens, iteration int) (all []float32) {
+	share := 1.0
+	switch n := f.manifest.Normalisation; {
+	case n == nil || !slices.Contains([]relabel.Recipe{relabel.SFT, relabel.DAgger, relabel.AggreVaTe}, f.manifest.Recipe):
+		return nil
 	case *n == relabel.PerTransition:
-		return float32(1 / float64(tokens)), true
+		share = float64(tokens)
+	case *n != relabel.PerToken:
+		return nil
 	}
-	return 0, false
+	for _, w := range f.ruleWeights(iteration) {
+		all = append(all, float32(float64(float32(w))/share))
+	}
+	return all
 }
 
 // same reports whether two nullable numbers are equal, bit for bit.

@@ -78,6 +78,8 @@ func agreementOf(h relabel.TurnHead) agreement {
 		return agreement{}
 	case h.Label == relabel.Missing:
 		return agreement{"missing", "!", "label missing"}
+	case h.Label == relabel.NotSelected:
+		return agreement{"unselected", "·", "label not selected"}
 	case h.Label == relabel.Pending:
 		return agreement{"pending", "?", "label pending"}
 	case h.Agrees != nil && *h.Agrees:

@@ -10,7 +10,7 @@ func TestARecoveryIsSaidWhereAtLeastTwoLabelsAgreeToTheEnd(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
 	for course, want := range map[string][2]int{ // first parting, recovery
-		"aaa": {0, 0}, "ada": {2, 0}, "adaa": {2, 3}, "daTa": {1, 2}, "daada": {1, 0}, "dmaa": {1, 3}, "": {0, 0},
+		"aaa": {0, 0}, "ada": {2, 0}, "adaa": {2, 3}, "daTa": {1, 2}, "daada": {1, 0}, "dmaa": {1, 3}, "dnana": {1, 3}, "nn": {0, 0}, "": {0, 0},
 	} {
 		var heads []relabel.TurnHead
 		for i, mark := range course {
@@ -22,6 +22,8 @@ func TestARecoveryIsSaidWhereAtLeastTwoLabelsAgreeToTheEnd(t *testing.T) {
 				h.Agrees = &no
 			case 'm':
 				h.Label = relabel.Missing
+			case 'n':
+				h.Label = relabel.NotSelected
 			case 'T':
 				h.Executor = relabel.Teacher
 			}

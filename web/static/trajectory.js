@@ -304,7 +304,7 @@
   };
 
   // Live: the ribbon is fetched again, and cards follow its changes.
-  const standings = ["equal", "different", "missing", "pending"];
+  const standings = ["equal", "different", "missing", "pending", "unselected"];
   const renew = () => {
     const before = now;
     const { began } = document.getElementById("began").dataset;
