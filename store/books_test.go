@@ -124,7 +124,7 @@ func TestARunIsReadAsItWasWritten(t *testing.T) {
 		d.Run.Rho = &relabel.RhoSchedule{Kind: "list", Values: []int{1, 2}}
 		d.Run.Seed = -1 << 63
 		d.Run.Draw, d.Run.TasksPerRound, d.Run.Generations, d.Run.Rounds, d.Run.Preset = relabel.DrawPermutation, 512, 8, 5, "grpo-paper"
-		d.Run.Verify = "sample:5"
+		d.Run.Verify, d.Run.LabelRule = "sample:5", "every:4+0.1"
 		d.Run.Trainer = &relabel.Trainer{BatchSize: 32, Schedule: "constant", LearningRate: 1e-6, Data: "fresh"}
 	})
 	got, err := s.FindRun(context.Background(), d.Run.ID)
