@@ -96,6 +96,7 @@ type JudgeSelection struct {
 
 // JudgeEstimate is the work of judging a selection: trajectories without a judgement.
 type JudgeEstimate struct {
+	Prompt          string `json:"prompt" doc:"Hash of the prompt that the judge would get."`
 	Trajectories    int    `json:"trajectories" doc:"Trajectories to be judged."`
 	MostCalls       int    `json:"most_calls" doc:"Calls if every trajectory needs all answers that a judge may give; usually one is enough."`
 	Tokens          int64  `json:"tokens" doc:"Estimated tokens of the prompts, one for each trajectory: a quarter of the bytes, at most the judge's context."`

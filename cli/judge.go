@@ -45,7 +45,7 @@ func (c *runJudge) Run(ctx context.Context) error {
 		if _, err := cl.JudgeRun(ctx, run.ID, c.NewJudging); err != nil {
 			return err
 		}
-		return c.watch(ctx, cl, run, policy)
+		return c.watch(ctx, cl, run, policy, estimate.Prompt)
 	})
 }
 
@@ -58,17 +58,12 @@ func printJudgeEstimate(e relabel.JudgeEstimate, p relabel.Policy) {
 	}
 }
 
-// watch waits until the judgings of one policy are over.
-func (c *runJudge) watch(ctx context.Context, cl *Session, run relabel.Run, policy relabel.Policy) error {
+// watch waits until the judgings of one policy with one prompt are over.
+func (c *runJudge) watch(ctx context.Context, cl *Session, run relabel.Run, policy relabel.Policy, prompt string) error {
 	sum := relabel.JudgeProgress{}
 	over, err := cl.watchWork(ctx, "judging", c.Detach, func() (line string, over bool, err error) {
 		all, err := cl.JudgeProgress(ctx, run.ID, client.Values(api.JudgeProgressQuery{Iteration: c.Iteration}))
-		sum = relabel.JudgeProgress{Judgings: map[relabel.JudgingState]int{}, Outcomes: map[relabel.JudgeOutcome]int{}}
-		for _, p := range all.Items {
-			if p.PolicyID == policy.ID {
-				sum.Add(p)
-			}
-		}
+		sum = judgedBy(all.Items, policy.ID, prompt)
 		open := sum.Judgings[relabel.JudgingQueued] + sum.Judgings[relabel.JudgingRunning]
 		line = fmt.Sprintf("%s@%d: %d judged, %d invalid, %d missing, %d pending", policy.Name, policy.Version,
 			sum.Outcomes[relabel.Judged], sum.Outcomes[relabel.JudgeInvalid], sum.Outcomes[relabel.JudgeMissing], open)
@@ -78,6 +73,18 @@ func (c *runJudge) watch(ctx context.Context, cl *Session, run relabel.Run, poli
 		return err
 	}
 	return judgedAll(sum)
+}
+
+// judgedBy sums the judgings by one policy with one prompt. Judgements with an older prompt are of another
+// request.
+func judgedBy(all []relabel.JudgeProgress, policy relabel.ID, prompt string) relabel.JudgeProgress {
+	sum := relabel.JudgeProgress{Judgings: map[relabel.JudgingState]int{}, Outcomes: map[relabel.JudgeOutcome]int{}}
+	for _, p := range all {
+		if p.PolicyID == policy && p.Prompt == prompt {
+			sum.Add(p)
+		}
+	}
+	return sum
 }
 
 // judgedAll returns an error if judgings failed or were cancelled, or if there is no judgement.

@@ -86,7 +86,7 @@ const (
 // EstimateJudging sums up the selected trajectories that have no judgement of the policy with the prompt.
 // CodeConflict if no selected trajectory is done and unresolved.
 func (s *Store) EstimateJudging(ctx context.Context, sel relabel.JudgeSelection, policy relabel.Policy, prompt relabel.JudgePrompt) (relabel.JudgeEstimate, error) {
-	var e relabel.JudgeEstimate
+	e := relabel.JudgeEstimate{Prompt: prompt.Hash}
 	var some bool
 	err := s.pool.QueryRow(ctx, `WITH selected AS (`+judgeSelected+`)
 		SELECT EXISTS (SELECT FROM selected), count(x.id), coalesce(sum(least((x.size + $9) / $10, $11)), 0)::bigint

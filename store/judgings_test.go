@@ -44,7 +44,7 @@ func TestJudgementsOfUnresolvedTrajectoriesAreStoredBesideTheComputedModes(t *te
 	sel := relabel.JudgeSelection{RunID: d.Run.ID}
 	e, err := s.EstimateJudging(ctx, sel, judge, judgePrompt)
 	must(t, err)
-	if e.Trajectories != 3 || e.MostCalls != 9 || e.Tokens < 3 || e.AnswerTokens != 1200 || *e.LeastCostMicros != 2*e.Tokens+12000 || *e.MostCostMicros != 3**e.LeastCostMicros {
+	if e.Prompt != judgePrompt.Hash || e.Trajectories != 3 || e.MostCalls != 9 || e.Tokens < 3 || e.AnswerTokens != 1200 || *e.LeastCostMicros != 2*e.Tokens+12000 || *e.MostCostMicros != 3**e.LeastCostMicros {
 		t.Errorf("estimate %+v", e)
 	}
 	wantCode(t, s.StartJudging(ctx, relabel.JudgeSelection{RunID: d.Run.ID, Modes: []relabel.FailureMode{relabel.ModeNoEdit}}, judge.ID, judgePrompt, 0), relabel.CodeConflict)
