@@ -55,7 +55,7 @@ type ToolAgreement struct {
 
 // DivergenceStore compares students with teachers.
 type DivergenceStore interface {
-	// ListDivergences compares the students of a run's iterations with a teacher, by kind and number. It
-	// reads all scores of both.
+	// ListDivergences compares the students of a run's iterations with a teacher, by kind and number. The
+	// first call after new scores reads those of their trajectories; it can take minutes for a large run.
 	ListDivergences(ctx context.Context, run, teacher ID) ([]Divergence, error)
 }

@@ -10,7 +10,7 @@ import (
 func (s *site) addDivergences() {
 	add(s, operation(http.MethodGet, "/v1/runs/{id}/divergence", "runs", "show-divergence", "Compare a run's students with a teacher",
 		"The reverse KL divergence of each iteration's student from a teacher on the tokens that the student sampled, from the scores of both, "+
-			"and the agreement of their actions by tool. It reads all these scores."), s.showDivergence)
+			"and the agreement of their actions by tool. The first request after new scores reads those of their trajectories, which can take minutes; what it computed is kept."), s.showDivergence)
 }
 
 func (s *site) showDivergence(ctx context.Context, in *struct {

@@ -10,8 +10,11 @@ import (
 )
 
 // ListDivergences compares the students of a run's iterations with a teacher, by kind and number. It reads
-// all scores of both, one turn at a time.
+// the scores of a trajectory only if it has new ones since the last time.
 func (s *Store) ListDivergences(ctx context.Context, run, teacher relabel.ID) ([]relabel.Divergence, error) {
+	if err := s.sumDivergences(ctx, run, teacher); err != nil {
+		return nil, err
+	}
 	var all []relabel.Divergence
 	err := s.read(ctx, func(tx pgx.Tx) error {
 		var err error
@@ -72,65 +75,27 @@ func addTools(ctx context.Context, tx pgx.Tx, run relabel.ID, at map[relabel.ID]
 	return err
 }
 
-// pairSelect reads the scores of a student's turns under the student and under a teacher, the turns of a
-// trajectory one after the other.
-const pairSelect = `SELECT tr.iteration_id, tr.id, st.logprobs, st.top_k, st.top_ids, st.top_logprobs, te.logprobs, te.top_k, te.top_ids, te.top_logprobs
-	FROM trajectories tr JOIN turns tu ON tu.trajectory_id = tr.id AND tu.attempt = tr.trail AND tu.executor = 'student'
-	JOIN scores st ON (st.trajectory_id, st.attempt, st.t, st.policy_id) = (tu.trajectory_id, tu.attempt, tu.t, tu.executor_policy_id) AND st.reason IS NULL
-	JOIN scores te ON (te.trajectory_id, te.attempt, te.t, te.policy_id) = (tu.trajectory_id, tu.attempt, tu.t, $2) AND te.reason IS NULL
-	WHERE tr.run_id = $1 AND tr.state = 'done' ORDER BY tr.iteration_id, tr.id, tu.t`
-
-// addKL adds the estimates of scores.
+// addKL adds the estimates of scores from the sums of trajectories.
 func addKL(ctx context.Context, tx pgx.Tx, run, teacher relabel.ID, at map[relabel.ID]*relabel.Divergence) error {
-	var iteration, trajectory, last relabel.ID
-	var pair [2]storedScore
-	fields := append([]any{&iteration, &trajectory}, append(pair[0].fields(), pair[1].fields()...)...)
+	var iteration relabel.ID
+	var turns int
+	var k stats.KL
 	sums := map[relabel.ID][]stats.KL{} // by iteration, one per trajectory
-	rows, _ := tx.Query(ctx, pairSelect, run, teacher)
-	_, err := pgx.ForEachRow(rows, fields, func() error {
-		if trajectory != last || len(sums[iteration]) == 0 {
-			sums[iteration] = append(sums[iteration], stats.KL{})
-			last = trajectory
-		}
-		addPair(&sums[iteration][len(sums[iteration])-1], pair[0].score(), pair[1].score())
+	rows, _ := tx.Query(ctx, `SELECT tr.iteration_id, ds.turns, ds.tokens, ds.impossible, ds.k1, ds.k3, ds.top_tokens, ds.top
+		FROM trajectories tr JOIN divergence_sums ds ON ds.trajectory_id = tr.id AND ds.teacher_id = $2 AND ds.attempt = tr.trail AND ds.turns > 0
+		WHERE tr.run_id = $1 AND tr.state = 'done' ORDER BY tr.iteration_id, tr.id`, run, teacher)
+	_, err := pgx.ForEachRow(rows, []any{&iteration, &turns, &k.Tokens, &k.Impossible, &k.K1, &k.K3, &k.TopTokens, &k.Top}, func() error {
 		if d := at[iteration]; d != nil {
-			d.Turns++
-			d.Unscored--
+			d.Turns += turns
+			d.Unscored -= turns
+			sums[iteration] = append(sums[iteration], k)
 		}
 		return nil
 	})
 	for id, of := range sums {
-		if d := at[id]; d != nil {
-			estimate(d, of)
-		}
+		estimate(at[id], of)
 	}
 	return err
-}
-
-// storedScore are the columns of a score in a pair.
-type storedScore struct {
-	logprobs, topIDs, topLogprobs []byte
-	topK                          int
-}
-
-func (s *storedScore) fields() []any {
-	return []any{&s.logprobs, &s.topK, &s.topIDs, &s.topLogprobs}
-}
-
-func (s *storedScore) score() relabel.Score {
-	return relabel.Score{Logprobs: floatsOf(s.logprobs), TopK: s.topK, TopIDs: intsOf(s.topIDs), TopLogprobs: floatsOf(s.topLogprobs)}
-}
-
-// addPair adds the tokens of a turn. Both scores are of the same tokens.
-func addPair(k *stats.KL, student, teacher relabel.Score) {
-	for i := range min(len(student.Logprobs), len(teacher.Logprobs)) {
-		if !k.Add(float64(student.Logprobs[i]), float64(teacher.Logprobs[i])) || student.TopK == 0 || teacher.TopK == 0 {
-			continue
-		}
-		own, ownLogprobs := student.Top(i)
-		theirs, theirLogprobs := teacher.Top(i)
-		k.AddTop(stats.LumpedKL(own, ownLogprobs, theirs, theirLogprobs))
-	}
 }
 
 // estimate computes the means of an iteration's trajectories.

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"math"
+	"reflect"
 	"testing"
 
 	"relabel"
@@ -71,5 +72,48 @@ func TestDivergenceIsOfTurnsThatBothPoliciesScored(t *testing.T) {
 	must(t, err)
 	if len(none) != 1 || none[0].ByToken != nil || none[0].Unscored != 3 {
 		t.Errorf("a teacher without scores: %+v", none)
+	}
+}
+
+func TestScoresAreSummedOnceAndAgainAfterNewOnes(t *testing.T) {
+	t.Parallel()
+	ctx, s := context.Background(), storetest.New(t)
+	d := storetest.Seed(t, s, 1)
+	sampledTrajectory(t, s, d)
+	list := func() relabel.Divergence {
+		t.Helper()
+		all, err := s.ListDivergences(ctx, d.Run.ID, d.Teacher.ID)
+		must(t, err)
+		if len(all) != 1 {
+			t.Fatalf("%d iterations", len(all))
+		}
+		return all[0]
+	}
+	scoredBy(t, s, d, d.Teacher.ID, 0, relabel.Score{T: 1, Logprobs: []float32{-2, -3}}, relabel.Score{T: 3, Logprobs: []float32{-5}})
+	if got := list(); got.Turns != 0 || got.Trajectories != 0 || got.Unscored != 3 || got.ByToken != nil {
+		t.Errorf("without scores of the student: %+v", got)
+	}
+	scoredBy(t, s, d, d.Student.ID, 0, relabel.Score{T: 1, Logprobs: []float32{-1, -1}})
+	if got := list(); got.Turns != 1 || got.Tokens != 2 {
+		t.Errorf("with a turn: %+v", got)
+	}
+	scoredBy(t, s, d, d.Student.ID, 0, relabel.Score{T: 3, Logprobs: []float32{-1}})
+	want := list()
+	if want.Turns != 2 || want.Unscored != 1 || want.Tokens != 3 {
+		t.Errorf("with another turn: %+v", want)
+	}
+	near(t, "k1", want.ByToken.K1.Mean, (1+2+4)/3.0)
+
+	exec(t, s, "DELETE FROM scores")
+	if got := list(); !reflect.DeepEqual(got, want) {
+		t.Errorf("scores are read again: %+v", got)
+	}
+	if none, err := s.ListDivergences(ctx, d.Run.ID, storetest.Policy(t, s, "other").ID); err != nil || none[0].ByToken != nil || none[0].Unscored != 3 {
+		t.Errorf("sums of another teacher: %+v, %v", none, err)
+	}
+	exec(t, s, "DELETE FROM runs")
+	all, err := s.ListDivergences(ctx, d.Run.ID, d.Teacher.ID)
+	if must(t, err); len(all) != 0 {
+		t.Errorf("of a run that is gone: %+v", all)
 	}
 }

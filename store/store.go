@@ -45,6 +45,7 @@ type Store struct {
 
 	figures  endedSums[relabel.Figures]
 	searches chan struct{} // semaphore: one element per running text search
+	sums     chan struct{} // the same of computations of divergence_sums
 }
 
 // Open connects to the Postgres at url, in the schema that the url's search_path names
@@ -92,7 +93,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, classify(err)
 	}
-	s := &Store{pool: pool, leases: leases, schema: schema, jobs: jobs, searches: make(chan struct{}, searchesAtOnce)}
+	s := &Store{pool: pool, leases: leases, schema: schema, jobs: jobs, searches: make(chan struct{}, searchesAtOnce), sums: make(chan struct{}, 1)}
 	if err := s.ReadClock(ctx); err != nil {
 		s.Close()
 		return nil, err
