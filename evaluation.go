@@ -9,8 +9,9 @@ import (
 type EvaluationReport struct {
 	RunID       ID           `json:"run_id" doc:"The run."`
 	Evaluations []Evaluation `json:"evaluations" nullable:"false" doc:"The evaluations in order of creation."`
-	// Comparisons are of each evaluation with the one before it on the same benchmark.
-	Comparisons []Comparison `json:"comparisons" nullable:"false" doc:"Each evaluation against the one before it on the same benchmark."`
+	// Comparisons are of done evaluations: in one that runs or was cancelled, the tasks that ended are
+	// mostly those with short trajectories.
+	Comparisons []Comparison `json:"comparisons" nullable:"false" doc:"Each evaluation that is done against the one before it that is done, on the same benchmark. Running and cancelled ones are not compared."`
 	Samples     []Results    `json:"samples" nullable:"false" doc:"The sample iterations in order of creation."`
 }
 
@@ -66,7 +67,7 @@ type Comparison struct {
 	// P is of the exact McNemar test, which needs one graded trajectory per task.
 	P          *float64 `json:"p,omitempty" doc:"Two-sided p-value of the exact McNemar test; absent if a task has several graded trajectories."`
 	Difference *float64 `json:"difference,omitempty" doc:"Mean over tasks of the share of resolved trajectories, minus that of the other evaluation; absent without tasks."`
-	Low        *float64 `json:"low,omitempty" doc:"Lower bound of its 95% interval, by a bootstrap over tasks."`
+	Low        *float64 `json:"low,omitempty" doc:"Lower bound of its 95% interval, by a bootstrap over tasks; absent with fewer than two tasks."`
 	High       *float64 `json:"high,omitempty" doc:"Upper bound of the interval."`
 	// Changed are the tasks behind Better and Worse.
 	Changed []ChangedTask `json:"changed,omitempty" doc:"The tasks that are better or worse, sorted by instance id; absent without any, and in the report of a run."`

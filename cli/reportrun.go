@@ -113,7 +113,11 @@ func differenceText(c relabel.Comparison) string {
 	if c.Difference == nil {
 		return fmt.Sprintf("no task is graded in both (%d tasks)", c.Ungraded)
 	}
-	text := fmt.Sprintf("%+.1f points [%+.1f, %+.1f] over %d tasks, better at %d, worse at %d", 100**c.Difference, 100**c.Low, 100**c.High, c.Tasks, c.Better, c.Worse)
+	interval := "(no interval)"
+	if c.Low != nil && c.High != nil {
+		interval = fmt.Sprintf("[%+.1f, %+.1f]", 100**c.Low, 100**c.High)
+	}
+	text := fmt.Sprintf("%+.1f points %s over %d tasks, better at %d, worse at %d", 100**c.Difference, interval, c.Tasks, c.Better, c.Worse)
 	if c.P != nil {
 		text += fmt.Sprintf(", exact McNemar p = %.3g", *c.P)
 	}

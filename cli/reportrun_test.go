@@ -8,6 +8,13 @@ import (
 	"relabel"
 )
 
+func TestADifferenceOfOneTaskHasNoInterval(t *testing.T) {
+	c := relabel.Comparison{Tasks: 1, Better: 1, Difference: new(1.0), P: new(1.0)}
+	if text := differenceText(c); text != "+100.0 points (no interval) over 1 tasks, better at 1, worse at 0, exact McNemar p = 1" {
+		t.Error(text)
+	}
+}
+
 func TestTheTableOfAReportHasIntervalsAndPassAtK(t *testing.T) {
 	share := relabel.Proportion{Count: 3, Of: 8, Share: new(0.375), Low: new(0.1), High: new(0.7), Interval: relabel.IntervalClustered}
 	results := relabel.Results{Kind: relabel.Sample, Number: 2, Student: "student@3", Tasks: 4, Unverified: 5, Submitted: share, Resolved: share,

@@ -102,8 +102,10 @@ func Compare(tasks, with []relabel.TaskResults) relabel.Comparison {
 	for _, d := range differences {
 		sum += d
 	}
-	interval := stats.BootstrapMean(differences, bootstrapSeed)
-	c.Difference, c.Low, c.High = new(sum/float64(c.Tasks)), &interval.Low, &interval.High
+	c.Difference = new(sum / float64(c.Tasks))
+	if interval, known := stats.BootstrapMean(differences, bootstrapSeed); known {
+		c.Low, c.High = &interval.Low, &interval.High
+	}
 	return c
 }
 

@@ -16,9 +16,10 @@ type Store interface {
 }
 
 // Report sums up the evaluations and samples among a run's iterations, which are in order of creation.
+// It compares only evaluations that are done.
 func Report(ctx context.Context, s Store, run relabel.ID, iterations []relabel.Iteration) (relabel.EvaluationReport, error) {
 	report := relabel.EvaluationReport{RunID: run, Evaluations: []relabel.Evaluation{}, Comparisons: []relabel.Comparison{}, Samples: []relabel.Results{}}
-	last := map[relabel.ID]relabel.ID{} // the last evaluation on a benchmark
+	last := map[relabel.ID]relabel.ID{} // the last done evaluation on a benchmark
 	tasks := map[relabel.ID][]relabel.TaskResults{}
 	for _, it := range iterations {
 		if it.Kind.Labelled() {
@@ -37,6 +38,9 @@ func Report(ctx context.Context, s Store, run relabel.ID, iterations []relabel.I
 			return report, err
 		}
 		report.Evaluations = append(report.Evaluations, e)
+		if it.State != relabel.IterationDone {
+			continue
+		}
 		if before, ok := last[e.BenchmarkID]; ok {
 			c := Compare(results, tasks[before])
 			c.IterationID, c.WithID, c.Changed = it.ID, before, nil

@@ -12,7 +12,7 @@ import (
 func (s *site) addEvaluations() {
 	add(s, operation(http.MethodGet, "/v1/runs/{id}/report", "runs", "report-run", "Report a run's evaluations",
 		"Each evaluation with the shares of submitted and resolved trajectories among the graded ones and their 95% intervals (Wilson's with one generation per task, else clustered by task), by repository too, "+
-			"and compared with the evaluation before it on the same benchmark. Trajectories that the infrastructure failed are not graded; they are counted."), s.reportRun)
+			"and, if it is done, compared with the one before it that is done on the same benchmark. Trajectories that the infrastructure failed are not graded; they are counted."), s.reportRun)
 	add(s, operation(http.MethodGet, "/v1/iterations/{id}/comparison", "iterations", "compare-evaluations", "Compare two evaluations",
 		"Compares an evaluation with another one on the same benchmark, of any run, task by task: exact McNemar test, and a bootstrap interval of the difference."), s.compareEvaluations)
 }

@@ -35,11 +35,12 @@ const (
 
 // BootstrapMean returns the percentile interval of the mean of values, such as the differences
 // of two checkpoints by task, which are resampled with replacement. The same values in the same
-// order and the same seed give the same interval on any machine. [0, 0] without values.
-func BootstrapMean(values []float64, seed uint64) Interval {
+// order and the same seed give the same interval on any machine. known is false with fewer than two
+// values, which have no interval. Equal values have one of width 0: resamples do not differ.
+func BootstrapMean(values []float64, seed uint64) (interval Interval, known bool) {
 	n := len(values)
-	if n == 0 {
-		return Interval{}
+	if n < 2 {
+		return Interval{}, false
 	}
 	random := rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))
 	means := make([]float64, min(mostResamples, max(minResamples, mostDraws/n)))
@@ -51,7 +52,7 @@ func BootstrapMean(values []float64, seed uint64) Interval {
 		means[i] = sum / float64(n)
 	}
 	slices.Sort(means)
-	return Interval{quantile(means, (1-Level)/2), quantile(means, (1+Level)/2)}
+	return Interval{quantile(means, (1-Level)/2), quantile(means, (1+Level)/2)}, true
 }
 
 // quantile interpolates between the sorted values on both sides of it.

@@ -98,17 +98,19 @@ func TestBootstrapEqualsScipy(t *testing.T) {
 			values[i] = -1
 		}
 	}
-	got := BootstrapMean(values, 1)
+	got, _ := BootstrapMean(values, 1)
 	near(t, "low", got.Low, -0.01, 0.0101)
 	near(t, "high", got.High, 0.19, 0.0101)
-	if again := BootstrapMean(values, 1); again != got {
+	if again, _ := BootstrapMean(values, 1); again != got {
 		t.Errorf("%v and %v with one seed", got, again)
 	}
-	if got := BootstrapMean(nil, 1); got != (Interval{}) {
-		t.Errorf("%v without values", got)
-	}
-	if got := BootstrapMean([]float64{0.5, 0.5}, 1); got != (Interval{0.5, 0.5}) {
+	if got, known := BootstrapMean([]float64{0.5, 0.5}, 1); got != (Interval{0.5, 0.5}) || !known {
 		t.Errorf("%v of equal values", got)
+	}
+	for _, few := range [][]float64{nil, {1}} {
+		if got, known := BootstrapMean(few, 1); known {
+			t.Errorf("%v is an interval of %v", got, few)
+		}
 	}
 }
 

@@ -20,7 +20,11 @@ func TestResultsOfAnEvaluationAreThoseOfItsTasks(t *testing.T) {
 	storetest.Finish(t, s, storetest.Claim(t, s, plans[0].Trajectories[0].ID, "w"), 1, true)
 	storetest.Finish(t, s, storetest.Claim(t, s, plans[0].Trajectories[1].ID, "w"), 1, false)
 	must(t, s.Fail(ctx, storetest.Claim(t, s, plans[0].Trajectories[2].ID, "w").Fence, relabel.FailEnvironment, "the engine is gone"))
+	storetest.Finish(t, s, storetest.Claim(t, s, plans[0].Trajectories[3].ID, "w"), 1, false)
 	storetest.Finish(t, s, storetest.Claim(t, s, plans[1].Trajectories[1].ID, "w"), 1, true)
+	for _, i := range []int{0, 2, 3} {
+		must(t, s.Fail(ctx, storetest.Claim(t, s, plans[1].Trajectories[i].ID, "w").Fence, relabel.FailEnvironment, "the engine is gone"))
+	}
 	its, err := s.ListIterations(ctx, d.Run.ID)
 	must(t, err)
 	report, err := evaluation.Report(ctx, s, d.Run.ID, its)
@@ -29,11 +33,11 @@ func TestResultsOfAnEvaluationAreThoseOfItsTasks(t *testing.T) {
 		t.Fatalf("%+v", report)
 	}
 	e := report.Evaluations[0]
-	if e.Tasks != 4 || e.Resolved.Count != 1 || e.Resolved.Of != 2 || e.Infrastructure != 1 || e.Open != 1 || e.Ungraded != 2 || e.Student != d.Student.Name+"@1" {
+	if e.Tasks != 4 || e.Resolved.Count != 1 || e.Resolved.Of != 3 || e.Infrastructure != 1 || e.Open != 0 || e.Ungraded != 1 || report.Evaluations[2].Open != 1 || e.Student != d.Student.Name+"@1" {
 		t.Errorf("%+v", e)
 	}
 	c := report.Comparisons[0]
-	if c.IterationID != plans[1].Iteration.ID || c.WithID != plans[0].Iteration.ID || c.Tasks != 1 || c.Ungraded != 3 || c.Better != 1 {
+	if c.IterationID != plans[1].Iteration.ID || c.WithID != plans[0].Iteration.ID || c.Tasks != 1 || c.Ungraded != 3 || c.Better != 1 || *c.Difference != 1 || c.Low != nil || c.High != nil {
 		t.Errorf("%+v", c)
 	}
 	first, _, err := s.FindIteration(ctx, plans[0].Iteration.ID)
@@ -43,6 +47,34 @@ func TestResultsOfAnEvaluationAreThoseOfItsTasks(t *testing.T) {
 	for _, pair := range [][2]relabel.Iteration{{first, third}, {first, d.Iteration}, {d.Iteration, first}} {
 		_, err := evaluation.CompareStored(ctx, s, pair[0], pair[1])
 		wantCode(t, err, relabel.CodeInvalid)
+	}
+}
+
+// The tasks that end first are those with short trajectories.
+func TestOnlyEvaluationsThatAreDoneAreCompared(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.Seed(t, s, 2)
+	var plans []relabel.PlannedIteration
+	for i, ended := range []int{2, 1, 1, 2} { // the second is cancelled, the third runs
+		p := evaluationOf(d, i+1, d.Tasks...)
+		must(t, s.CreateIteration(ctx, p))
+		for _, tr := range p.Trajectories[:ended] {
+			storetest.Finish(t, s, storetest.Claim(t, s, tr.ID, "w"), 1, i > 0)
+		}
+		plans = append(plans, p)
+	}
+	_, err := s.CancelIteration(ctx, plans[1].Iteration.ID)
+	must(t, err)
+	its, err := s.ListIterations(ctx, d.Run.ID)
+	must(t, err)
+	report, err := evaluation.Report(ctx, s, d.Run.ID, its)
+	must(t, err)
+	if len(report.Evaluations) != 4 || len(report.Comparisons) != 1 {
+		t.Fatalf("%+v", report)
+	}
+	if c := report.Comparisons[0]; c.IterationID != plans[3].Iteration.ID || c.WithID != plans[0].Iteration.ID || c.Better != 2 {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -32,6 +32,9 @@ func differenceWords(c relabel.Comparison) string {
 	if c.Difference == nil {
 		return "–"
 	}
+	if c.Low == nil || c.High == nil {
+		return points(c.Difference) + " (no interval)"
+	}
 	return fmt.Sprintf("%s [%s, %s]", points(c.Difference), points(c.Low), points(c.High))
 }
 

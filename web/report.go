@@ -60,7 +60,7 @@ type repositoryTable struct {
 type repositoryRow struct {
 	Repository string
 	Tasks      int
-	Results    []relabel.RepositoryResults
+	Results    []*relabel.RepositoryResults // nil: the evaluation has no trajectory there any more
 }
 
 func (v *viewer) reportRoutes() routes {
@@ -132,15 +132,22 @@ func byBenchmark(all []relabel.Evaluation) (groups [][]relabel.Evaluation) {
 	return groups
 }
 
-// repositoriesOf lists the repositories of evaluations on one benchmark, which all have the same.
+// repositoriesOf lists the repositories of evaluations on one benchmark. All have the same, unless
+// their run is being deleted.
 func repositoriesOf(all []relabel.Evaluation) repositoryTable {
 	t := repositoryTable{BenchmarkID: all[0].BenchmarkID, Benchmark: benchmarkWord(all[0].Benchmark, all[0].BenchmarkID), Evaluations: all}
-	for i, of := range all[0].Repositories {
-		row := repositoryRow{Repository: of.Repository, Tasks: of.Tasks}
-		for _, e := range all {
-			row.Results = append(row.Results, e.Repositories[i])
+	at := map[string]int{}
+	for i, e := range all {
+		for k := range e.Repositories {
+			r := &e.Repositories[k]
+			n, known := at[r.Repository]
+			if !known {
+				n = len(t.Rows)
+				at[r.Repository] = n
+				t.Rows = append(t.Rows, repositoryRow{Repository: r.Repository, Results: make([]*relabel.RepositoryResults, len(all))})
+			}
+			t.Rows[n].Results[i], t.Rows[n].Tasks = r, max(t.Rows[n].Tasks, r.Tasks)
 		}
-		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

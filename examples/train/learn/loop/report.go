@@ -20,9 +20,10 @@ type row struct {
 	// Success and Recovery are clustered by task where there are several seeds.
 	Success stats.Interval
 	// Ahead is the difference of the success rate to the arm sft on the same seeds, round and tasks, and
-	// AheadRange its interval, resampled by task; both of no meaning unless Compared.
+	// AheadRange its interval, resampled by task, nil with fewer than two tasks; both of no meaning
+	// unless Compared.
 	Ahead      float64
-	AheadRange stats.Interval
+	AheadRange *stats.Interval
 	Compared   bool
 	Recovery   stats.Interval
 }
@@ -120,7 +121,10 @@ func newRow(a arm, round int, by, sft map[int]evaluation) row {
 		differences = append(differences, mean(ahead[task]))
 	}
 	if r.Compared = len(differences) > 0 && a.Name != "sft"; r.Compared {
-		r.Ahead, r.AheadRange = mean(differences), stats.BootstrapMean(differences, 1)
+		r.Ahead = mean(differences)
+		if interval, known := stats.BootstrapMean(differences, 1); known {
+			r.AheadRange = &interval
+		}
 	}
 	return r
 }
@@ -151,6 +155,9 @@ func (r row) Rate() string {
 func (r row) Difference() string {
 	if !r.Compared {
 		return ""
+	}
+	if r.AheadRange == nil {
+		return fmt.Sprintf("%+.1f", 100*r.Ahead)
 	}
 	return fmt.Sprintf("%+.1f [%+.1f, %+.1f]", 100*r.Ahead, 100*r.AheadRange.Low, 100*r.AheadRange.High)
 }

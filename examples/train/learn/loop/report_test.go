@@ -34,7 +34,7 @@ func TestARowComparesTheSameTasksAndSeeds(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// By task: a 0, b 1/2, c 1, d 0.
-	if !r.Compared || r.Ahead != 0.375 || r.AheadRange.Low < 0 || r.AheadRange.High > 1 || r.Each() != "75 75" {
+	if !r.Compared || r.AheadRange == nil || r.Ahead != 0.375 || r.AheadRange.Low < 0 || r.AheadRange.High > 1 || r.Each() != "75 75" {
 		t.Errorf("ahead %v %v, each %s", r.Ahead, r.AheadRange, r.Each())
 	}
 	// After a failed check, by task: b 1 of 1, c 2 of 2, d 0 of 1.
