@@ -1,5 +1,7 @@
 package relabel
 
+import "cmp"
+
 // MostPageBytes bounds the stored bytes of a page's rows. A page of larger rows has fewer
 // items than its limit, but at least one.
 const MostPageBytes = 4 << 20
@@ -104,6 +106,19 @@ type NewIteration struct {
 	// are the tasks that other benchmarks reserve, with their names; see BenchmarkStore.
 	AllowBenchmarks []string
 	Reserved        map[ID]string
+}
+
+// WithDefaults returns the request with the run's own numbers of tasks and rollouts where it has none
+// and draws for training.
+func (ask NewIteration) WithDefaults(run Run) NewIteration {
+	if ask.Kind == Evaluate || ask.Again != nil {
+		return ask
+	}
+	ask.Generations = cmp.Or(ask.Generations, run.Generations)
+	if len(ask.Instances) == 0 {
+		ask.Tasks = cmp.Or(ask.Tasks, run.TasksPerRound)
+	}
+	return ask
 }
 
 // Draw is the selection of tasks of an iteration. It is stored with the iteration, so that

@@ -15,6 +15,13 @@ type Taskset struct {
 	CreatedAt time.Time `json:"created_at" doc:"When it was imported."`
 }
 
+// TaskCounts counts the tasks of a run's task set, or of its instances if it names any.
+type TaskCounts struct {
+	Open     int // that iterations may draw for training
+	Reserved int // that they may not, since benchmarks reserve them
+	HeldOut  int // of the whole task set
+}
+
 // Task is one instance: a prompt x, an image with a repository at a base commit, and the
 // verification of patches.
 type Task struct {

@@ -47,6 +47,7 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 	if err := s.resolveDraw(ctx, in.Body, &ask); err != nil {
 		return nil, err
 	}
+	ask = ask.WithDefaults(run)
 	leave, err := s.bodies.beginDraw(ctx)
 	if err != nil {
 		return nil, err
@@ -78,17 +79,9 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 	return s.viewIteration(ctx, plan.Iteration.ID)
 }
 
-// askOf is a request with the run's own numbers of tasks and rollouts where it draws for training.
+// askOf is a request with the run's kind of iterations, if it has none.
 func askOf(b api.NewIteration, run relabel.Run, student relabel.ID) relabel.NewIteration {
-	ask := relabel.NewIteration{Kind: cmp.Or(b.Kind, run.Recipe.DefaultKind()), StudentID: student, Beta: b.Beta, Rho: b.Rho, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations, LabelRule: b.LabelRule, Verify: b.Verify, AllowBenchmarks: b.AllowBenchmarks}
-	if ask.Kind == relabel.Evaluate || b.Again != nil {
-		return ask
-	}
-	ask.Generations = cmp.Or(ask.Generations, run.Generations)
-	if len(ask.Instances) == 0 {
-		ask.Tasks = cmp.Or(ask.Tasks, run.TasksPerRound)
-	}
-	return ask
+	return relabel.NewIteration{Kind: cmp.Or(b.Kind, run.Recipe.DefaultKind()), StudentID: student, Beta: b.Beta, Rho: b.Rho, Tasks: b.Tasks, Instances: b.Instances, HeldOut: b.HeldOut, Generations: b.Generations, LabelRule: b.LabelRule, Verify: b.Verify, AllowBenchmarks: b.AllowBenchmarks}
 }
 
 // checkStudent refuses a student that does not sample as the run's preset does. The student of an sft

@@ -116,11 +116,14 @@ func queueKappa(b *pgx.Batch, iterations []relabel.ID, to places) {
 		WHERE iteration_id = ANY ($1) AND kappa IS NOT NULL AND end_reason IS NOT NULL GROUP BY iteration_id`, iterations)
 }
 
-// CountTasks counts a taskset's tasks that iterations may draw, and those held out for
-// evaluation.
-func (s *Store) CountTasks(ctx context.Context, taskset relabel.ID) (open, heldOut int, err error) {
-	err = s.pool.QueryRow(ctx, "SELECT count(*) FILTER (WHERE NOT held_out), count(*) FILTER (WHERE held_out) FROM tasks WHERE taskset_id = $1", taskset).Scan(&open, &heldOut)
-	return open, heldOut, classify(err)
+// CountTasks counts the tasks that iterations of a run may draw, see relabel.TaskCounts. allowed are
+// names of benchmarks that reserve nothing.
+func (s *Store) CountTasks(ctx context.Context, run relabel.Run, allowed []string) (n relabel.TaskCounts, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE selected AND NOT held_out AND re.task_id IS NULL),
+			count(*) FILTER (WHERE selected AND NOT held_out AND re.task_id IS NOT NULL), count(*) FILTER (WHERE held_out)
+		FROM (SELECT id, held_out, cardinality($3::text[]) = 0 OR instance_id = ANY ($3) AS selected FROM tasks WHERE taskset_id = $1) ta
+		LEFT JOIN (`+reservedTasks("$1", "$2::text[]")+`) re ON re.task_id = ta.id`, run.TasksetID, texts(allowed), texts(run.Instances)).Scan(&n.Open, &n.Reserved, &n.HeldOut)
+	return n, classify(err)
 }
 
 // mostEnded bounds the cached sums: some kilobytes per iteration.

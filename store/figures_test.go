@@ -158,13 +158,26 @@ func TestFiguresOfAnIterationThatEndedAreReadOnce(t *testing.T) {
 	}
 }
 
-func TestTasksAreCountedApartFromThoseHeldOut(t *testing.T) {
+func TestTasksAreCountedApartFromThoseHeldOutOrReserved(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	d := storetest.Seed(t, s, 2)
 	exec(t, s, `INSERT INTO tasks SELECT gen_random_uuid(), taskset_id, 'held', repo, base_commit, image, workdir, problem_statement, hints_text,
 		patch, test_patch, test_cmd, log_parser, fail_to_pass, pass_to_pass, true FROM tasks LIMIT 1`)
-	if open, heldOut, err := s.CountTasks(t.Context(), d.Run.TasksetID); err != nil || open != 2 || heldOut != 1 {
-		t.Errorf("%d and %d tasks, %v", open, heldOut, err)
+	benchmarkOf(t, s, "verified", d.Tasks[0])
+	count := func(run relabel.Run, allowed ...string) relabel.TaskCounts {
+		n, err := s.CountTasks(t.Context(), run, allowed)
+		must(t, err)
+		return n
+	}
+	if n := count(d.Run); n != (relabel.TaskCounts{Open: 1, Reserved: 1, HeldOut: 1}) {
+		t.Errorf("%+v", n)
+	}
+	if n := count(d.Run, "verified"); n != (relabel.TaskCounts{Open: 2, HeldOut: 1}) {
+		t.Errorf("with the benchmark allowed: %+v", n)
+	}
+	d.Run.Instances = []string{d.Tasks[1].InstanceID}
+	if n := count(d.Run); n != (relabel.TaskCounts{Open: 1, HeldOut: 1}) {
+		t.Errorf("of one instance: %+v", n)
 	}
 }

@@ -33,8 +33,11 @@ func (v *viewer) startIteration(r *http.Request, run relabel.Run, chosen url.Val
 	body.HeldOut = body.Kind == relabel.Evaluate && len(body.Instances) == 0 && body.Again == nil && body.Benchmark == ""
 	o := post(runPath(run.ID), "/iterations", "Start the next iteration of "+run.Name, "Start")
 	o.Call.Body, o.Fields, o.Done = body, startFields(run, f, body, names, benchmarks, rounds), madeAt("/iterations/")
-	n, err := v.countTrajectories(r.Context(), run, body)
+	n, reserved, err := v.countTrajectories(r.Context(), run, body)
 	o.Notes = []string{fmt.Sprintf("Queues %s trajectories. Workers call models as soon as they have slots.", chart.Grouped(int64(n)))}
+	if reserved > 0 {
+		o.Notes = append(o.Notes, fmt.Sprintf("Does not draw from %s tasks that benchmarks reserve.", chart.Grouped(int64(reserved))))
+	}
 	if run.Paused != nil {
 		o.Notes = append(o.Notes, "The run is paused: no rollout starts until it is resumed.")
 	}
@@ -89,36 +92,37 @@ func kindChoices(recipe relabel.Recipe) []choice {
 	return choicesOf(string(relabel.Collect), string(relabel.Evaluate), string(relabel.Sample))
 }
 
-// countTrajectories is the number of trajectories that an iteration will have.
-func (v *viewer) countTrajectories(ctx context.Context, run relabel.Run, ask api.NewIteration) (int, error) {
+// countTrajectories is the number of trajectories that an iteration will have, and that of the tasks that
+// its draw excludes since benchmarks reserve them.
+func (v *viewer) countTrajectories(ctx context.Context, run relabel.Run, ask api.NewIteration) (n, reserved int, err error) {
 	if ask.Again != nil {
 		draw, err := v.Store.FindDraw(ctx, *ask.Again)
 		if relabel.CodeOf(err) == relabel.CodeNotFound {
-			return 0, relabel.Errorf(relabel.CodeInvalid, "there is no such iteration").On("again")
+			return 0, 0, relabel.Errorf(relabel.CodeInvalid, "there is no such iteration").On("again")
 		}
-		return len(draw.Instances) * max(1, cmp.Or(ask.Generations, draw.Generations)), err
+		return len(draw.Instances) * max(1, cmp.Or(ask.Generations, draw.Generations)), 0, err
 	}
 	if ask.Benchmark != "" {
 		b, err := named(ctx, ask.Benchmark, v.Store.FindBenchmark, v.Store.FindBenchmarkByName)
 		if relabel.CodeOf(err) == relabel.CodeNotFound {
-			return 0, relabel.Errorf(relabel.CodeInvalid, "no benchmark has this id or name").On("benchmark")
+			return 0, 0, relabel.Errorf(relabel.CodeInvalid, "no benchmark has this id or name").On("benchmark")
 		}
-		return b.Tasks * max(1, ask.Generations), err
+		return b.Tasks * max(1, ask.Generations), 0, err
 	}
-	open, heldOut, err := v.Store.CountTasks(ctx, run.TasksetID)
-	n := open
+	tasks, err := v.Store.CountTasks(ctx, run, slices.Concat(run.AllowBenchmarks, ask.AllowBenchmarks))
 	switch {
 	case len(ask.Instances) > 0:
 		n = len(ask.Instances)
 	case ask.HeldOut:
-		n = heldOut
-	case len(run.Instances) > 0:
-		n = len(run.Instances)
+		n = tasks.HeldOut
+	default:
+		n, reserved = tasks.Open, tasks.Reserved
 	}
-	if ask.Tasks > 0 {
-		n = min(n, ask.Tasks)
+	full := relabel.NewIteration{Kind: cmp.Or(ask.Kind, run.Recipe.DefaultKind()), Tasks: ask.Tasks, Instances: ask.Instances, Generations: ask.Generations}.WithDefaults(run)
+	if full.Tasks > 0 {
+		n = min(n, full.Tasks)
 	}
-	return n * max(1, ask.Generations), err
+	return n * max(1, full.Generations), reserved, err
 }
 
 // nextStudent is the newest version of the last iteration's student, such as a checkpoint trained

@@ -25,3 +25,34 @@ func TestAnEvaluationIsStartedOnHeldOutNamedOrRepeatedTasks(t *testing.T) {
 	contains(t, page, "1 task, 1 rollout each", "<code>"+of.InstanceID+"</code>", "/start?again="+of.IterationID.String()+"&kind=evaluate")
 	contains(t, html.UnescapeString(s.get(200, path+"?part=operation")), `"student":"drawn-student@1"}`)
 }
+
+// A paper preset gives its runs a number of tasks per round and of rollouts per task.
+func TestThePageOfAnIterationCountsWhatTheServerQueues(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.begin("drawn", "T", "T", "T", "T")
+	s.must(s.store.CreateBenchmark(t.Context(), relabel.Benchmark{Name: "reserving", TasksetID: s.run.TasksetID,
+		Source: relabel.BenchmarkSource{Kind: relabel.FromInstances}, Limits: relabel.PaperLimits}, s.taskIDs(1)))
+	ask := func(query string) string {
+		return html.UnescapeString(s.get(200, "/runs/"+s.run.ID.String()+"/start?part=operation"+query))
+	}
+	contains(t, ask(""), "Queues 3 trajectories", "Does not draw from 1 tasks that benchmarks reserve")
+	contains(t, ask("&allow_benchmarks=reserving"), "Queues 4 trajectories")
+	s.run.ID, s.run.Name, s.run.TasksPerRound, s.run.Generations = relabel.NewID(), "paper", 2, 4
+	s.must(s.store.CreateRun(t.Context(), s.run))
+	contains(t, ask("&student=drawn-student"), "Queues 8 trajectories")
+	contains(t, ask("&student=drawn-student&kind=sample&tasks=1"), "Queues 4 trajectories")
+	s.iterate(`{"student":"drawn-student"}`, "........")
+	contains(t, ask("&kind=evaluate&benchmark=reserving"), "Queues 1 trajectories")
+}
+
+// taskIDs are the first n tasks of the run's task set.
+func (s *site) taskIDs(n int) (ids []relabel.ID) {
+	s.t.Helper()
+	tasks, err := s.store.ListTaskNames(s.t.Context(), s.run.TasksetID)
+	s.must(err)
+	for _, task := range tasks[:n] {
+		ids = append(ids, task.ID)
+	}
+	return ids
+}
