@@ -277,6 +277,7 @@ type Grid struct {
 // GridRow is one task, with a cell for each of the grid's iterations.
 type GridRow struct {
 	TaskID     ID
+	TasksetID  ID // of an evaluation's benchmark, it may be another one than the run's
 	InstanceID string
 	HeldOut    bool
 	Cells      []GridCell

@@ -89,7 +89,7 @@ func (s *Store) ExplainGrid(ctx context.Context, run relabel.ID, iterations, tas
 	for i, q := range []struct {
 		sql  string
 		args []any
-	}{{gridTasks, []any{run, "", "owner__repo-0999", 101}}, {gridCount, []any{run, ""}}, {gridCells, []any{iterations, tasks}}} {
+	}{{gridTasks, []any{run, "", "owner__repo-0999", relabel.ID{}, 101}}, {gridCount, []any{run, ""}}, {gridCells, []any{iterations, tasks}}} {
 		rows, _ := s.pool.Query(ctx, "EXPLAIN ANALYZE "+q.sql, q.args...)
 		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {

@@ -9,10 +9,11 @@ import (
 )
 
 // ListGrid returns a page of the tasks that a run has drawn whose instance id contains part
-// ("": all), in the byte order of instance ids, with their results by iteration. CodeNotFound
+// ("": all), in the byte order of instance ids, with their results by iteration. Evaluations may have
+// tasks of other task sets with the same instance ids. CodeNotFound
 // if there is no such run, CodeInvalid for an invalid page.
 func (s *Store) ListGrid(ctx context.Context, run relabel.ID, part string, p relabel.Page) (g relabel.Grid, next string, err error) {
-	after, limit, err := namePage(p)
+	after, limit, err := gridPage(p)
 	if err != nil {
 		return g, "", err
 	}
@@ -28,21 +29,41 @@ func (s *Store) ListGrid(ctx context.Context, run relabel.ID, part string, p rel
 		if err := tx.QueryRow(ctx, gridCount, run, part).Scan(&g.Tasks); err != nil {
 			return err
 		}
-		rows, _ := tx.Query(ctx, gridTasks, run, part, after, limit+1)
+		rows, _ := tx.Query(ctx, gridTasks, run, part, after.InstanceID, after.TaskID, limit+1)
 		g.Rows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r relabel.GridRow, err error) {
 			r.Cells = make([]relabel.GridCell, len(g.Iterations))
-			return r, row.Scan(&r.TaskID, &r.InstanceID, &r.HeldOut)
+			return r, row.Scan(&r.TaskID, &r.TasksetID, &r.InstanceID, &r.HeldOut)
 		})
 		if err != nil {
 			return err
 		}
 		if len(g.Rows) > limit {
 			g.Rows = g.Rows[:limit]
-			next = nameCursor(g.Rows[limit-1].InstanceID)
+			next = gridCursor(g.Rows[limit-1])
 		}
 		return fillGrid(ctx, tx, g)
 	})
 	return g, next, classify(err)
+}
+
+// gridCursor names the last row of a page as clients send it back: by the task's id and instance id.
+func gridCursor(last relabel.GridRow) string {
+	return nameCursor(last.TaskID.String() + last.InstanceID)
+}
+
+// gridPage returns the row that a page follows, zero for the first page, and how many rows it holds.
+func gridPage(p relabel.Page) (after relabel.GridRow, limit int, err error) {
+	word, limit, err := namePage(p)
+	if err != nil || word == "" {
+		return after, limit, err
+	}
+	const idLength = 36
+	if len(word) < idLength {
+		return after, 0, relabel.Errorf(relabel.CodeInvalid, "this page value does not belong to this list").On("after")
+	}
+	after.InstanceID = word[idLength:]
+	after.TaskID, err = relabel.ParseID("after", word[:idLength])
+	return after, limit, err
 }
 
 // gridDrawn are the drawn tasks of run $1 whose instance id contains $2.
@@ -51,7 +72,7 @@ const gridDrawn = ` FROM tasks ta WHERE ta.id IN (SELECT tr.task_id FROM iterati
 
 const (
 	gridCount = "SELECT count(*)" + gridDrawn
-	gridTasks = "SELECT ta.id, ta.instance_id, ta.held_out" + gridDrawn + " AND ta.instance_id > $3 ORDER BY ta.instance_id LIMIT $4"
+	gridTasks = "SELECT ta.id, ta.taskset_id, ta.instance_id, ta.held_out" + gridDrawn + " AND (ta.instance_id, ta.id) > ($3, $4) ORDER BY ta.instance_id, ta.id LIMIT $5"
 	gridCells = `SELECT tr.task_id, tr.iteration_id, ` + cellCounts + `
 		FROM trajectories tr WHERE tr.iteration_id = ANY ($1) AND tr.task_id = ANY ($2) GROUP BY tr.task_id, tr.iteration_id`
 )

@@ -70,6 +70,33 @@ func TestAGridHasACellForEachTaskAndIteration(t *testing.T) {
 	wantCode(t, err, relabel.CodeInvalid)
 }
 
+// An evaluation's benchmark may have a task of another task set with the instance id of one of the run's.
+func TestAGridHasTasksWithOneInstanceIDOfTwoTaskSets(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.Seed(t, s, 2)
+	set := relabel.Taskset{ID: relabel.NewID(), Name: "other", Digest: "other"}
+	twin := d.Tasks[0]
+	twin.ID, twin.TasksetID = relabel.NewID(), set.ID
+	must(t, s.CreateTaskset(ctx, set, []relabel.Task{twin}))
+	must(t, s.CreateIteration(ctx, evaluationOf(d, 1, twin)))
+	sets := map[relabel.ID]relabel.ID{}
+	for p := (relabel.Page{Limit: 1}); ; {
+		g, next, err := s.ListGrid(ctx, d.Run.ID, "", p)
+		must(t, err)
+		for _, row := range g.Rows {
+			sets[row.TaskID] = row.TasksetID
+		}
+		if next == "" {
+			break
+		}
+		p.After = next
+	}
+	if len(sets) != 3 || sets[twin.ID] != set.ID || sets[d.Tasks[0].ID] != d.Run.TasksetID || sets[d.Tasks[1].ID] != d.Run.TasksetID {
+		t.Errorf("tasks and their sets: %v", sets)
+	}
+}
+
 // A page of the grid of 2,000 tasks and 20 iterations reads what it shows, by an index.
 func TestAGridIsReadByIndices(t *testing.T) {
 	t.Parallel()

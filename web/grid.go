@@ -56,7 +56,7 @@ func (v *viewer) showGrid(w http.ResponseWriter, r *http.Request, run relabel.Ru
 }
 
 func viewGridRow(run relabel.Run, its []relabel.Iteration, row relabel.GridRow, columns []gridColumn) gridRow {
-	view := gridRow{Task: row.InstanceID, Link: taskPath(run.TasksetID, row.TaskID, row.InstanceID), HeldOut: row.HeldOut}
+	view := gridRow{Task: row.InstanceID, Link: taskPath(row.TasksetID, row.TaskID, row.InstanceID), HeldOut: row.HeldOut}
 	for i, c := range row.Cells {
 		cell := gridCell{Counts: outcomeCounts(c)}
 		switch {
