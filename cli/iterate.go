@@ -29,8 +29,8 @@ func (c *runIterate) Run(ctx context.Context) error {
 			return err
 		}
 		fmt.Println(it.ID)
-		if it.Walk != nil {
-			say("%s", it.Walk.Text())
+		for _, note := range drawNotes(it.Iteration) {
+			say("%s", note)
 		}
 		if c.Detach {
 			return nil
@@ -41,6 +41,18 @@ func (c *runIterate) Run(ctx context.Context) error {
 		}
 		return watchToTheEnd(ctx, cl, run, it.Iteration)
 	})
+}
+
+// drawNotes say what the draw of an iteration's tasks did beside drawing: its place in the permutations,
+// and the tasks that it excluded.
+func drawNotes(it relabel.Iteration) (notes []string) {
+	if it.Walk != nil {
+		notes = append(notes, it.Walk.Text())
+	}
+	if it.ReservedTasks > 0 {
+		notes = append(notes, fmt.Sprintf("%d tasks were not drawn from, since benchmarks reserve them: --allow-benchmark NAME allows those of one", it.ReservedTasks))
+	}
+	return notes
 }
 
 // Validate refuses an evaluation of training tasks.
