@@ -43,14 +43,20 @@ func (s *Store) CreateBenchmark(ctx context.Context, b relabel.Benchmark, tasks 
 		if err != nil {
 			return taken(err, "benchmarks_name", "benchmark", b.Name, "choose another name: a benchmark never changes")
 		}
-		for _, e := range b.Excluded {
-			if _, err := tx.Exec(ctx, "INSERT INTO benchmark_excluded (benchmark_id, instance_id, reason) VALUES ($1, $2, $3)",
-				b.ID, e.InstanceID, validUTF8(e.Reason)); err != nil {
-				return err
-			}
+		if err := insertExcluded(ctx, tx, b); err != nil {
+			return err
 		}
 		return insertBenchmarkTasks(ctx, tx, b.ID, tasks)
 	})
+}
+
+func insertExcluded(ctx context.Context, tx pgx.Tx, b relabel.Benchmark) error {
+	instances, reasons := make([]string, len(b.Excluded)), make([]string, len(b.Excluded))
+	for i, e := range b.Excluded {
+		instances[i], reasons[i] = e.InstanceID, validUTF8(e.Reason)
+	}
+	_, err := tx.Exec(ctx, "INSERT INTO benchmark_excluded (benchmark_id, instance_id, reason) SELECT $1, * FROM unnest($2::text[], $3::text[])", b.ID, instances, reasons)
+	return err
 }
 
 func insertBenchmarkTasks(ctx context.Context, tx pgx.Tx, benchmark relabel.ID, tasks []relabel.ID) error {
@@ -59,7 +65,7 @@ func insertBenchmarkTasks(ctx context.Context, tx pgx.Tx, benchmark relabel.ID, 
 }
 
 // tasksDigest identifies a set of tasks: the hex SHA-256 of their ids, sorted and joined by
-// commas. Migration 029 computes the same.
+// commas. Migration 031 computes the same.
 func tasksDigest(tasks []relabel.ID) string {
 	texts := make([]string, len(tasks))
 	for i, id := range tasks {
