@@ -120,7 +120,8 @@ type Quantile struct {
 
 // LabelRuleStore reads what label rules depend on.
 type LabelRuleStore interface {
-	// ListLabelledTrajectories lists the done trajectories of a run's collect iterations by iteration,
-	// instance id and generation; none if there is no such run. Without logprobs, all uncertainties are nil.
-	ListLabelledTrajectories(ctx context.Context, run ID, logprobs bool) ([]LabelledTrajectory, error)
+	// EachLabelledTrajectory calls visit with each done trajectory of a run's collect iterations that has
+	// turns, in any order, and returns its error; none if there is no such run. Only some trajectories are
+	// in memory at a time. Without logprobs, all uncertainties are nil.
+	EachLabelledTrajectory(ctx context.Context, run ID, logprobs bool, visit func(LabelledTrajectory) error) error
 }

@@ -31,26 +31,33 @@ func Report(ctx context.Context, s Store, run relabel.Run, texts []string) (rela
 		}
 		rules, logprobs = append(rules, r), logprobs || r.NeedsLogprobs()
 	}
-	stored, err := read(ctx, s, run, logprobs)
+	m, err := simulation(ctx, s, run, rules)
 	if err != nil {
 		return relabel.LabelSimulation{}, err
 	}
-	return Simulate(stored, rules)
+	err = s.EachLabelledTrajectory(ctx, run.ID, logprobs, func(tr relabel.LabelledTrajectory) error {
+		m.Add(tr)
+		return nil
+	})
+	if err != nil {
+		return relabel.LabelSimulation{}, err
+	}
+	return m.Result()
 }
 
-func read(ctx context.Context, s Store, run relabel.Run, logprobs bool) (Stored, error) {
-	stored := Stored{Run: run}
+// simulation begins a simulation with the run's iterations and the teacher's price.
+func simulation(ctx context.Context, s Store, run relabel.Run, rules []Rule) (*Simulation, error) {
+	var price *relabel.Price
 	if run.HasTeacher() {
 		teacher, err := s.FindPolicy(ctx, run.TeacherID)
 		if err != nil {
-			return stored, err
+			return nil, err
 		}
-		stored.TeacherPrice = teacher.Price
+		price = teacher.Price
 	}
-	var err error
-	if stored.Iterations, err = s.ListIterations(ctx, run.ID); err != nil {
-		return stored, err
+	iterations, err := s.ListIterations(ctx, run.ID)
+	if err != nil {
+		return nil, err
 	}
-	stored.Trajectories, err = s.ListLabelledTrajectories(ctx, run.ID, logprobs)
-	return stored, err
+	return NewSimulation(run, price, iterations, rules)
 }

@@ -7,82 +7,94 @@ import (
 	"relabel/evaluation"
 )
 
-// Stored is what a simulation needs of a run.
-type Stored struct {
-	Run          relabel.Run
-	TeacherPrice *relabel.Price
-	Iterations   []relabel.Iteration
-	Trajectories []relabel.LabelledTrajectory
+// Simulation compares what rules would have asked for, with the decisions that collection with them would
+// take at the stored states. It keeps sums, not the trajectories.
+type Simulation struct {
+	run        relabel.Run
+	iterations []relabel.Iteration // the collect iterations
+	rules      []*ruleSums
+	doubt      []*uncertainty // by iteration; nil unless a rule depends on it
+	place      map[relabel.ID]int
+	acted      bool // there is a state of the student
 }
 
-// Simulate compares what the rules would have asked for, with the decisions that collection with them
-// would have taken at the stored states. Errors are CodeInvalid: a rule that the run's states cannot decide.
-func Simulate(in Stored, rules []Rule) (relabel.LabelSimulation, error) {
-	out := relabel.LabelSimulation{RunID: in.Run.ID, Rules: []relabel.SimulatedRule{}, Uncertainty: []relabel.UncertaintyQuantiles{}}
-	for _, r := range rules {
-		if err := in.check(r); err != nil {
-			return out, err
+// ruleSums are the sums of a rule.
+type ruleSums struct {
+	rule       Rule
+	total      *tally
+	iterations []*tally
+}
+
+// NewSimulation begins a simulation of rules on a run with these iterations. price is the teacher's, nil
+// if it has none. CodeInvalid for a rule that has no meaning in the run.
+func NewSimulation(run relabel.Run, price *relabel.Price, iterations []relabel.Iteration, rules []Rule) (*Simulation, error) {
+	m := &Simulation{run: run, place: map[relabel.ID]int{}}
+	for _, it := range iterations {
+		if it.Kind == relabel.Collect {
+			m.place[it.ID] = len(m.iterations)
+			m.iterations = append(m.iterations, it)
 		}
-		out.Rules = append(out.Rules, in.simulate(r))
+	}
+	for _, r := range rules {
+		if r.EndsRollouts() && run.Recipe != relabel.AggreVaTe {
+			return nil, relabel.Errorf(relabel.CodeInvalid,
+				"%s ends a rollout some turns after the teacher took over, which happens once in an aggrevate run; this run's recipe is %s", r, run.Recipe).On("rule")
+		}
+		sums := &ruleSums{rule: r, total: newTally(run, price)}
+		for range m.iterations {
+			sums.iterations = append(sums.iterations, newTally(run, price))
+		}
+		m.rules = append(m.rules, sums)
 	}
 	if slices.ContainsFunc(rules, Rule.NeedsLogprobs) {
-		out.Uncertainty = in.uncertainties()
+		for range m.iterations {
+			m.doubt = append(m.doubt, &uncertainty{})
+		}
+	}
+	return m, nil
+}
+
+// Add adds the states of a trajectory.
+func (m *Simulation) Add(tr relabel.LabelledTrajectory) {
+	i, known := m.place[tr.IterationID]
+	if !known {
+		return
+	}
+	at := Place{Seed: m.run.Seed, Iteration: m.iterations[i].Number, Instance: tr.InstanceID, Generation: tr.Generation}
+	for _, r := range m.rules {
+		r.iterations[i].add(r.rule, at, tr)
+		r.total.add(r.rule, at, tr)
+	}
+	for t, s := range tr.States {
+		if tr.Executors.At(t+1) == relabel.Teacher {
+			continue
+		}
+		m.acted = true
+		if m.doubt != nil {
+			m.doubt[i].add(s.Uncertainty)
+		}
+	}
+}
+
+// Result returns the figures. CodeInvalid if a rule needs log-probabilities and no state has them.
+func (m *Simulation) Result() (relabel.LabelSimulation, error) {
+	out := relabel.LabelSimulation{RunID: m.run.ID, Rules: []relabel.SimulatedRule{}, Uncertainty: []relabel.UncertaintyQuantiles{}}
+	known := slices.ContainsFunc(m.doubt, func(u *uncertainty) bool { return len(u.known) > 0 })
+	for _, r := range m.rules {
+		if r.rule.NeedsLogprobs() && m.acted && !known {
+			return out, relabel.Errorf(relabel.CodeInvalid,
+				"%s needs log-probabilities of the student's tokens, and no turn of the run has them: its student's server did not return any", r.rule).On("rule")
+		}
+		result := relabel.SimulatedRule{Rule: r.rule.text, Unbiased: r.rule.Unbiased(), Total: r.total.figures(), Iterations: []relabel.SimulatedIteration{}}
+		for i, it := range m.iterations {
+			result.Iterations = append(result.Iterations, relabel.SimulatedIteration{IterationID: it.ID, Number: it.Number, SimulatedLabels: r.iterations[i].figures()})
+		}
+		out.Rules = append(out.Rules, result)
+	}
+	for i, u := range m.doubt {
+		out.Uncertainty = append(out.Uncertainty, u.quantiles(m.iterations[i]))
 	}
 	return out, nil
-}
-
-// check returns CodeInvalid if the run's states cannot decide the rule.
-func (in Stored) check(r Rule) error {
-	if r.EndsRollouts() && in.Run.Recipe != relabel.AggreVaTe {
-		return relabel.Errorf(relabel.CodeInvalid,
-			"%s ends a rollout some turns after the teacher took over, which happens once in an aggrevate run; this run's recipe is %s", r, in.Run.Recipe).On("rule")
-	}
-	if !r.NeedsLogprobs() {
-		return nil
-	}
-	acted := false
-	for _, tr := range in.Trajectories {
-		for t, s := range tr.States {
-			student := tr.Executors.At(t+1) == relabel.Student
-			acted = acted || student
-			if student && s.Uncertainty != nil {
-				return nil
-			}
-		}
-	}
-	if !acted {
-		return nil
-	}
-	return relabel.Errorf(relabel.CodeInvalid,
-		"%s needs log-probabilities of the student's tokens, and no turn of the run has them: its student's server did not return any", r).On("rule")
-}
-
-func (in Stored) simulate(r Rule) relabel.SimulatedRule {
-	result := relabel.SimulatedRule{Rule: r.text, Unbiased: r.Unbiased(), Iterations: []relabel.SimulatedIteration{}}
-	total := newTally(in)
-	for _, it := range in.collected() {
-		sum := newTally(in)
-		for _, tr := range in.Trajectories {
-			if tr.IterationID == it.ID {
-				at := Place{Seed: in.Run.Seed, Iteration: it.Number, Instance: tr.InstanceID, Generation: tr.Generation}
-				sum.add(r, at, tr)
-				total.add(r, at, tr)
-			}
-		}
-		result.Iterations = append(result.Iterations, relabel.SimulatedIteration{IterationID: it.ID, Number: it.Number, SimulatedLabels: sum.figures()})
-	}
-	result.Total = total.figures()
-	return result
-}
-
-// collected are the collect iterations.
-func (in Stored) collected() (its []relabel.Iteration) {
-	for _, it := range in.Iterations {
-		if it.Kind == relabel.Collect {
-			its = append(its, it)
-		}
-	}
-	return its
 }
 
 // tally sums the states of trajectories under a rule.
@@ -96,9 +108,9 @@ type tally struct {
 	squares           float64
 }
 
-func newTally(in Stored) *tally {
-	t := &tally{acted: in.TeacherPrice, labelled: in.TeacherPrice}
-	if in.Run.Labels == relabel.LabelsBatch {
+func newTally(run relabel.Run, price *relabel.Price) *tally {
+	t := &tally{acted: price, labelled: price}
+	if run.Labels == relabel.LabelsBatch {
 		t.labelled = t.labelled.OfBatches()
 	}
 	return t

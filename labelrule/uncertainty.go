@@ -27,31 +27,28 @@ func Uncertainty(logprobs []float32) *float64 {
 // percents are the shares at which uncertainties are described.
 var percents = []int{10, 25, 50, 75, 90}
 
-// uncertainties describes the student's uncertainty by iteration.
-func (in Stored) uncertainties() []relabel.UncertaintyQuantiles {
-	list := []relabel.UncertaintyQuantiles{}
-	for _, it := range in.collected() {
-		u := relabel.UncertaintyQuantiles{IterationID: it.ID, Number: it.Number, Quantiles: []relabel.Quantile{}}
-		var known []float64
-		for _, tr := range in.Trajectories {
-			for t, s := range tr.States {
-				switch {
-				case tr.IterationID != it.ID || tr.Executors.At(t+1) == relabel.Teacher:
-				case s.Uncertainty == nil:
-					u.Unknown++
-				default:
-					known = append(known, *s.Uncertainty)
-				}
-			}
-		}
-		u.Known = len(known)
-		slices.Sort(known)
-		for _, p := range percents {
-			if len(known) > 0 { // the smallest value that at least p percent do not exceed
-				u.Quantiles = append(u.Quantiles, relabel.Quantile{At: float64(p) / 100, Value: known[(p*len(known)+99)/100-1]})
-			}
-		}
-		list = append(list, u)
+// uncertainty are the student's uncertainties in an iteration.
+type uncertainty struct {
+	known   []float64
+	unknown int
+}
+
+func (u *uncertainty) add(mean *float64) {
+	if mean == nil {
+		u.unknown++
+		return
 	}
-	return list
+	u.known = append(u.known, *mean)
+}
+
+// quantiles describes the uncertainties, which it sorts.
+func (u *uncertainty) quantiles(it relabel.Iteration) relabel.UncertaintyQuantiles {
+	q := relabel.UncertaintyQuantiles{IterationID: it.ID, Number: it.Number, Known: len(u.known), Unknown: u.unknown, Quantiles: []relabel.Quantile{}}
+	slices.Sort(u.known)
+	for _, p := range percents {
+		if len(u.known) > 0 { // the smallest value that at least p percent do not exceed
+			q.Quantiles = append(q.Quantiles, relabel.Quantile{At: float64(p) / 100, Value: u.known[(p*len(u.known)+99)/100-1]})
+		}
+	}
+	return q
 }

@@ -20,7 +20,7 @@ func (m *memory) ListComparisons(context.Context, relabel.ID) ([]relabel.Compari
 	return nil, nil
 }
 
-// ListLabelledTrajectories has none.
-func (m *memory) ListLabelledTrajectories(context.Context, relabel.ID, bool) ([]relabel.LabelledTrajectory, error) {
-	return nil, nil
+// EachLabelledTrajectory has none.
+func (m *memory) EachLabelledTrajectory(context.Context, relabel.ID, bool, func(relabel.LabelledTrajectory) error) error {
+	return nil
 }

@@ -9,17 +9,14 @@ import (
 	"relabel/stats"
 )
 
-// summedAtOnce is how many trajectories are listed before their sums are computed, one by one.
-const summedAtOnce = 200
-
-// unsummed lists the done trajectories of a run with scores of a teacher that came after their sums,
-// from an id on. A scoring never loses a received score.
+// unsummed lists the done trajectories of a run with scores of a teacher that came after their sums. A
+// scoring never loses a received score.
 const unsummed = `SELECT tr.id, tr.trail, sc.received
 	FROM trajectories tr JOIN LATERAL (SELECT coalesce(sum(received), 0)::integer AS received FROM scorings WHERE trajectory_id = tr.id) sc ON true
-	WHERE tr.run_id = $1 AND tr.state = 'done' AND tr.id > $3
+	WHERE tr.run_id = $1 AND tr.state = 'done'
 	AND EXISTS (SELECT FROM scorings WHERE trajectory_id = tr.id AND policy_id = $2 AND received > 0)
 	AND NOT EXISTS (SELECT FROM divergence_sums ds WHERE (ds.trajectory_id, ds.teacher_id, ds.attempt, ds.received) = (tr.id, $2, tr.trail, sc.received))
-	ORDER BY tr.id LIMIT $4`
+	ORDER BY tr.id`
 
 // scoredTrajectory is a trajectory with the number of its scores.
 type scoredTrajectory struct {
@@ -36,20 +33,17 @@ func (s *Store) sumDivergences(ctx context.Context, run, teacher relabel.ID) err
 		return classify(ctx.Err())
 	}
 	defer func() { <-s.sums }()
-	var last relabel.ID
-	for {
-		rows, _ := s.pool.Query(ctx, unsummed, run, teacher, last, summedAtOnce)
-		list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[scoredTrajectory])
-		if err != nil || len(list) == 0 {
-			return classify(err)
-		}
-		for _, of := range list {
-			if err := s.sumDivergence(ctx, of, teacher); err != nil {
-				return err
-			}
-		}
-		last = list[len(list)-1].ID
+	rows, _ := s.pool.Query(ctx, unsummed, run, teacher)
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[scoredTrajectory])
+	if err != nil {
+		return classify(err)
 	}
+	for _, of := range list {
+		if err := s.sumDivergence(ctx, of, teacher); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pairSelect reads the scores of a trajectory's turns of students under the student and under a teacher.

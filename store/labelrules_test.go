@@ -2,10 +2,12 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"testing"
 
 	"relabel"
+	"relabel/store"
 	"relabel/store/storetest"
 )
 
@@ -38,8 +40,7 @@ func TestLabelledTrajectoriesHaveWhatRulesDependOn(t *testing.T) {
 	must(t, s.BeginVerifying(ctx, c.Fence))
 	must(t, s.Finish(ctx, c.Fence, relabel.Verdict{Reason: "empty_patch"}))
 
-	got, err := s.ListLabelledTrajectories(ctx, d.Run.ID, true)
-	must(t, err)
+	got := labelledTrajectories(t, s, d.Run.ID, true)
 	yes, no, uncertain := true, false, 0.75
 	want := relabel.LabelledTrajectory{IterationID: d.Iteration.ID, TaskID: d.Trajectories[0].TaskID, InstanceID: c.Trajectory.InstanceID, Executors: "sTsTsT", States: []relabel.LabelledState{
 		{Status: relabel.Received, Agrees: &no, Usage: label.Usage, Uncertainty: &uncertain},
@@ -51,14 +52,32 @@ func TestLabelledTrajectoriesHaveWhatRulesDependOn(t *testing.T) {
 	if len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 		t.Errorf("%+v, not %+v", got, want)
 	}
-	without, err := s.ListLabelledTrajectories(ctx, d.Run.ID, false)
-	must(t, err)
+	without := labelledTrajectories(t, s, d.Run.ID, false)
 	want.States[0].Uncertainty = nil
 	if len(without) != 1 || !reflect.DeepEqual(without[0], want) {
 		t.Errorf("without log-probabilities: %+v", without)
 	}
-	none, err := s.ListLabelledTrajectories(ctx, relabel.NewID(), false)
-	if must(t, err); len(none) != 0 {
+	if none := labelledTrajectories(t, s, relabel.NewID(), false); len(none) != 0 {
 		t.Errorf("of another run: %+v", none)
 	}
+	stop := errors.New("enough")
+	if err := s.EachLabelledTrajectory(ctx, d.Run.ID, false, func(relabel.LabelledTrajectory) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("%v", err)
+	}
+	exec(t, s, "ALTER TABLE turns DISABLE TRIGGER ALL")
+	exec(t, s, "DELETE FROM turns WHERE t = 2")
+	err := s.EachLabelledTrajectory(ctx, d.Run.ID, false, func(relabel.LabelledTrajectory) error { return nil })
+	if relabel.CodeOf(err) != relabel.CodeInternal {
+		t.Errorf("states of a trajectory without its second turn: %v", err)
+	}
+}
+
+// labelledTrajectories lists what is visited.
+func labelledTrajectories(t *testing.T, s *store.Store, run relabel.ID, logprobs bool) (all []relabel.LabelledTrajectory) {
+	t.Helper()
+	must(t, s.EachLabelledTrajectory(context.Background(), run, logprobs, func(tr relabel.LabelledTrajectory) error {
+		all = append(all, tr)
+		return nil
+	}))
+	return all
 }

@@ -68,8 +68,7 @@ func TestAStateThatTheRuleDidNotSelectIsStoredAndCountedApart(t *testing.T) {
 	if f := figures[0]; f.Progress.LabelsNotSelected != 2 || f.Progress.LabelsReceived != 4 || f.Compared != 1 || f.Agreed != 1 {
 		t.Errorf("figures %+v", f)
 	}
-	stored, err := s.ListLabelledTrajectories(ctx, d.Run.ID, false)
-	must(t, err)
+	stored := labelledTrajectories(t, s, d.Run.ID, false)
 	if states := stored[0].States; states[0].Status != relabel.NotSelected || states[2].Status != relabel.Received {
 		t.Errorf("states %+v", states)
 	}

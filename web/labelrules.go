@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"relabel"
+	"relabel/api"
 	"relabel/labelrule"
 	"relabel/safetext"
 )
@@ -42,6 +43,9 @@ func (v *viewer) labelRuleRoutes() routes {
 
 func (v *viewer) showLabelRules(w http.ResponseWriter, r *http.Request, run relabel.Run) error {
 	asked := slices.DeleteFunc(slices.Clone(r.URL.Query()["rule"]), func(rule string) bool { return rule == "" })
+	if err := api.Validate(api.LabelRuleQuery{Rules: asked}, api.LabelRuleQuery{}, ""); err != nil {
+		return err
+	}
 	simulation, err := labelrule.Report(r.Context(), v.Store, run, asked)
 	if err != nil {
 		return err

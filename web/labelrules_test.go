@@ -5,6 +5,7 @@ import (
 	"html"
 	"math"
 	"net/url"
+	"slices"
 	"testing"
 
 	"relabel"
@@ -21,6 +22,8 @@ func TestLabelRulesAreComparedOnStoredLabels(t *testing.T) {
 	page := html.UnescapeString(s.get(200, run+"/label-rules"+query))
 	contains(t, page, `value="first_after_parting:1"`, "12 of 18", "6 of 6", "1.000", "+0.667", "18.0", "biased")
 	contains(t, s.get(400, run+"/label-rules?rule=every:0"), "give all, every:K")
+	contains(t, s.get(400, run+"/label-rules?"+url.Values{"rule": slices.Repeat([]string{"all"}, 21)}.Encode()), "20")
+	contains(t, s.get(200, run+"/label-rules?"+url.Values{"rule": slices.Repeat([]string{"all"}, 20)}.Encode()), "18.0")
 
 	var got relabel.LabelSimulation
 	s.must(json.Unmarshal([]byte(s.get(200, "/v1"+run+"/label-rules?rule=every:3%2B0.5&rule=first_after_parting:1")), &got))
