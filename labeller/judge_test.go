@@ -173,7 +173,8 @@ func TestInvalidAnswersAreRetriedAndThenCounted(t *testing.T) {
 				t.Errorf("reason %q", j.Reason)
 			}
 			last := e.requests[len(e.requests)-1].Messages[1].Content
-			if j.Outcome != c.outcome || j.State != relabel.JudgingDone || j.Answers != want || len(e.requests) != want || j.Answer != c.answers[len(c.answers)-1] || !strings.Contains(last, c.reason) {
+			escaped := strings.ReplaceAll(c.reason, `"`, `\"`) // the request has it as a JSON string
+			if j.Outcome != c.outcome || j.State != relabel.JudgingDone || j.Answers != want || len(e.requests) != want || j.Answer != c.answers[len(c.answers)-1] || !strings.Contains(last, escaped) {
 				t.Errorf("%+v after %d requests, the last of which is\n%s", j, len(e.requests), last)
 			}
 			if *e.requests[0].Seed == *e.requests[1].Seed {

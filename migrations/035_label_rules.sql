@@ -10,7 +10,7 @@ ALTER TABLE actions
     ADD CONSTRAINT actions_status_check CHECK (status IN ('pending', 'received', 'missing', 'not_selected'));
 -- The probability with which the rule asks at the state; null: 1.
 ALTER TABLE turns ADD COLUMN label_chance double precision
-    CONSTRAINT turns_label_chance CHECK (label_chance BETWEEN 0 AND 1 AND (label_chance = 1 OR executor = 'student'));
+    CONSTRAINT turns_label_chance CHECK (label_chance >= 0 AND label_chance <= 1 AND (label_chance = 1 OR executor = 'student'));
 ALTER TABLE trajectories
     ADD COLUMN labels_not_selected integer NOT NULL DEFAULT 0 CHECK (labels_not_selected >= 0),
     DROP CONSTRAINT trajectories_labels,

@@ -126,7 +126,7 @@ func TestABrowserSignsInAndOut(t *testing.T) {
 		p.Wait("document.querySelector('[role=alert]')")
 		p.Look("sign-in")
 		p.Type("#token", c.token+"\r")
-		p.Wait("location.pathname === '" + path + "' && document.readyState === 'complete'")
+		p.Wait("location.pathname === '" + path + "'")
 		if n := p.Count("a[data-operation]"); n != c.operations {
 			t.Errorf("%d operations are offered, want %d", n, c.operations)
 		}

@@ -50,7 +50,7 @@ func TestAPolicyShowsItsHealthSpendAndErrors(t *testing.T) {
 		}
 	}
 	p.Click("tbody a")
-	p.Wait("document.querySelector('h1')?.innerText.startsWith('priced@2') && document.readyState === 'complete'")
+	p.Wait("document.querySelector('h1')?.innerText.startsWith('priced@2')")
 	p.Look("policy")
 	text := p.Text("main")
 	for _, want := range []string{"HTTP 503", "4 attempts", "down for 1 of 1 workers", "demo\t5\t4000\t2000\t400\t6.00", "1 input, 0.5 cached, 4 output, EUR", "changed", "@1"} {

@@ -19,7 +19,7 @@ func TestATrajectoryIsFlaggedEditedAndFreedFromItsPage(t *testing.T) {
 	// The page may still move to the turn of its address: what is clicked is named, not a place on the screen.
 	click := func(selector string) {
 		t.Helper()
-		p.Wait("document.readyState === 'complete' && document.querySelector(" + strconv.Quote(selector) + ")")
+		p.Wait("document.querySelector(" + strconv.Quote(selector) + ")")
 		p.Eval("document.querySelector("+strconv.Quote(selector)+").click(), 0", nil)
 	}
 	p.Press("f")
@@ -84,7 +84,7 @@ func TestReviewsAreListedByFlag(t *testing.T) {
 	p.Click(".flags a[href*='wrong-label']")
 	p.Wait("document.querySelectorAll('.review').length === 1 && location.search === '?flag=wrong-label'")
 	p.Click(".review p a[href^='/trajectories/']")
-	p.Wait("location.pathname === '/trajectories/" + all[1].ID.String() + "' && document.readyState === 'complete'")
+	p.Wait("location.pathname === '/trajectories/" + all[1].ID.String() + "'")
 	if n := p.Count(".review"); n != 2 || p.Count("main script, main img, [onmouseover], [onerror]") != 0 {
 		t.Errorf("%d reviews on the trajectory's page", n)
 	}

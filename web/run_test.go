@@ -93,7 +93,7 @@ func TestARunsPageShowsItsIterationsAsCharts(t *testing.T) {
 	}
 	p.Look("start")
 	p.Click("#operation button.main")
-	p.Wait("location.pathname.startsWith('/iterations/') && document.readyState === 'complete'")
+	p.Wait("location.pathname.startsWith('/iterations/')")
 	contains(t, p.Text("h1"), "collect 4")
 	p.Look("iteration-new")
 	its, err := s.store.ListIterations(t.Context(), s.run.ID)

@@ -159,7 +159,7 @@ func TestASearchGoesOnByItselfAndIsWalkedWithKeys(t *testing.T) {
 	s.searched = 1
 	p := webtest.Open(t, s.URL+"/trajectories?run="+s.run.ID.String())
 	p.Click(".total a[href*='/search']")
-	p.Wait("location.pathname === '/trajectories/search' && document.readyState === 'complete'")
+	p.Wait("location.pathname === '/trajectories/search'")
 	p.Press("/")
 	p.Wait("document.activeElement.name === 'text'")
 	p.Eval("document.querySelector('input[name=text]').value = ''; 0", nil) // the driver types the key, too

@@ -200,10 +200,10 @@ func (p *Page) evaluate(expression string) ([]byte, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise))
 }
 
-// Wait waits until an expression is true, also across navigations.
+// Wait waits until an expression is true and the page is loaded, also across navigations.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
-	ask := "(() => { try { return !!(" + expression + "); } catch { return false; } })()"
+	ask := "(() => { try { return document.readyState === 'complete' && !!(" + expression + "); } catch { return false; } })()"
 	tick, late := time.NewTicker(30*time.Millisecond), time.After(patience)
 	defer tick.Stop()
 	for {
