@@ -85,6 +85,11 @@ func (j judgedView) Final(computed relabel.FailureMode) bool {
 	return j.Mode != computed && relabel.FinalMode(computed, j.Mode) == j.Mode
 }
 
+// SawToolError reports whether the judge saw a tool-use error.
+func (j judgedView) SawToolError() bool {
+	return j.ToolUseError != nil && *j.ToolUseError
+}
+
 // mostJudgings bounds the judgings that a trajectory's page shows.
 const mostJudgings = 20
 

@@ -40,6 +40,7 @@ func TestJudgementsAreShownBesideComputedModes(t *testing.T) {
 		j := relabel.Judgement{Outcome: relabel.Judged, Mode: relabel.ModeLoop, ToolUseError: new(true), Explanation: "It <b>repeats</b> itself.", Turns: []int{2}, HiddenTurns: 7, Answers: 1}
 		if *c.Evidence.Trajectory.Submitted {
 			j.Mode = relabel.ModeWrongFile
+			j.ToolUseError = new(false)
 		}
 		s.must(s.store.FinishJudging(ctx, c.JudgeFence, j))
 		said[c.Evidence.Trajectory.ID] = j
@@ -57,6 +58,11 @@ func TestJudgementsAreShownBesideComputedModes(t *testing.T) {
 	contains(t, s.get(200, "/trajectories/"+tests.String()), `the-judge@1 judged <b class="flag">wrong file</b>, which decides by`, `at turn <a href="#t2">2</a>: It &lt;b&gt;repeats&lt;/b&gt; itself.`, "7 turns were not shown to the judge")
 	if text := s.get(200, "/trajectories/"+budget.String()); !strings.Contains(text, "repetitive loop") || strings.Contains(text, "decides by") {
 		t.Error("a judged mode decides over a computed fact")
+	}
+	const saw = "saw a tool-use error"
+	contains(t, s.get(200, "/trajectories/"+budget.String()), saw)
+	if strings.Contains(s.get(200, "/trajectories/"+tests.String()), saw) {
+		t.Error("a trajectory without a judged tool-use error shows one")
 	}
 	list := s.get(200, "/trajectories?judged_mode=loop")
 	if !strings.Contains(list, budget.String()) || strings.Contains(list, tests.String()) {
