@@ -124,6 +124,16 @@ func TestTheEditorAnswersInOneLine(t *testing.T) {
 	}
 }
 
+func TestAnEditKeepsTheModeOfItsFile(t *testing.T) {
+	e := start(t)
+	call(t, e, "execute_bash", "command", "chmod 755 grid.py && git -c user.name=t -c user.email=t@invalid commit -qam executable")
+	call(t, e, "str_replace_editor", "command", "str_replace", "path", "grid.py", "old_str", "a + b", "new_str", "a * b")
+	call(t, e, "str_replace_editor", "command", "create", "path", "new.py", "file_text", "x = 1\n")
+	if o, _ := call(t, e, "execute_bash", "command", "stat -c %a grid.py new.py; git diff --summary"); o.Content != "755\n644" {
+		t.Errorf("%+v", o)
+	}
+}
+
 func TestACallThatCannotBeUsedIsAnsweredInOneLine(t *testing.T) {
 	e := start(t)
 	for _, c := range []struct {
