@@ -99,7 +99,7 @@ type IterationFailures struct {
 	Submitted    Proportion     `json:"submitted" doc:"Trajectories with a valid submission among all done ones."`
 	Unresolved   []FailureCount `json:"unresolved" nullable:"false" doc:"Modes of submitted and unresolved trajectories, among these."`
 	NoSubmission []FailureCount `json:"no_submission" nullable:"false" doc:"Modes of trajectories without a valid submission, among these."`
-	ToolUseError Proportion     `json:"tool_use_error" doc:"Unresolved trajectories with a tool-use error among all unresolved ones. It is in neither partition."`
+	ToolUseError Proportion     `json:"tool_use_error" doc:"Unresolved trajectories with a tool-use error among all unresolved ones, without those that are not to be verified. It is in neither partition."`
 }
 
 // FailureReport are the failure modes of a run by iteration.

@@ -11,6 +11,7 @@ type compiler struct {
 	where *regexp.Regexp // a line that names the file, its first group
 	what  *regexp.Regexp // the error itself, in the same line or one of the next; nil: the line is the error
 	after int            // lines after the first in which the error may stand
+	above *regexp.Regexp // the line before; nil: any
 	needs string         // a text that the output then has, "" for none
 }
 
@@ -23,8 +24,8 @@ var compilers = []compiler{
 	{where: regexp.MustCompile(`(\S+\.[cm]?tsx?)[:(]\d+[:,]\d+\)?:?\s(?:- )?error TS\d+`)},
 	{where: regexp.MustCompile(`^\s*(?:vet: )?(\S+\.go):\d+:\d+: `), needs: "[build failed]"},
 	{where: regexp.MustCompile(`^\s*(?:vet: )?(\S+\.go):\d+:\d+: `), needs: "[setup failed]"},
-	{where: regexp.MustCompile(`^\s*--> (\S+\.rs):\d+:\d+`), needs: "could not compile"},
-	{where: regexp.MustCompile(`(\S+\.java):(?:\[\d+,\d+\]|\d+:) ?(?:error: )?`), needs: "COMPILATION ERROR"},
+	{where: regexp.MustCompile(`^\s*--> (\S+\.rs):\d+:\d+`), above: regexp.MustCompile(`^\s*error(\[E\d+\])?: `), needs: "could not compile"},
+	{where: regexp.MustCompile(`^\[ERROR\] (\S+\.java):\[\d+,\d+\] `), needs: "COMPILATION ERROR"},
 	{where: regexp.MustCompile(`^(\S+\.java):\d+: error: `)},
 	{where: regexp.MustCompile(`^(\S+\.(?:c|cc|cpp|cxx|h|hpp)):\d+:\d+: (?:fatal )?error: `)},
 }
@@ -40,6 +41,9 @@ func compileError(output string, changed []string) string {
 				continue
 			}
 			if c.what != nil && !c.what.MatchString(strings.Join(lines[i:min(len(lines), i+c.after+1)], "\n")) {
+				continue
+			}
+			if c.above != nil && (i == 0 || !c.above.MatchString(lines[i-1])) {
 				continue
 			}
 			if file := changedFile(found[1], changed); file != "" {

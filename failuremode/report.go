@@ -70,7 +70,7 @@ func failuresOf(it relabel.Iteration, tallies []relabel.FailureTally) relabel.It
 	f.Submitted = proportion(tallies, all, submitted)
 	f.Unresolved = modes(tallies, relabel.SubmittedModes, func(t relabel.FailureTally) bool { return classified(t) && t.Submitted })
 	f.NoSubmission = modes(tallies, relabel.NotSubmittedModes, func(t relabel.FailureTally) bool { return classified(t) && !t.Submitted })
-	f.ToolUseError = proportion(tallies, classified, func(t relabel.FailureTally) bool { return t.ToolUseError })
+	f.ToolUseError = proportion(tallies, func(t relabel.FailureTally) bool { return classified(t) && !t.Unverified }, func(t relabel.FailureTally) bool { return t.ToolUseError })
 	return f
 }
 

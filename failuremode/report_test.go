@@ -28,7 +28,7 @@ func TestTheReportCountsEachTrajectoryOnce(t *testing.T) {
 	add(0, relabel.NewID(), true, nil, "", 1)
 	add(0, relabel.NewID(), false, &no, "", 1)
 	add(0, relabel.NewID(), false, &no, relabel.ModeLoop, 1)
-	tallies = append(tallies, relabel.FailureTally{IterationID: its[0].ID, TaskID: relabel.NewID(), Unverified: true, Mode: relabel.ModeNoEdit, Classified: true, Count: 2})
+	tallies = append(tallies, relabel.FailureTally{IterationID: its[0].ID, TaskID: relabel.NewID(), Unverified: true, ToolUseError: true, Mode: relabel.ModeNoEdit, Classified: true, Count: 2})
 	a, b := relabel.NewID(), relabel.NewID()
 	add(1, a, false, &no, relabel.ModeLoop, 3)
 	add(1, a, false, &no, relabel.ModeNoEdit, 1)
@@ -42,7 +42,7 @@ func TestTheReportCountsEachTrajectoryOnce(t *testing.T) {
 	if c := f.Unresolved[1]; c.Mode != relabel.ModeWrongFile || c.Count != 3 || c.Of != 4 || *c.Share != 0.75 || *c.Low != want.Low || *c.High != want.High {
 		t.Errorf("%+v", c)
 	}
-	if f.ToolUseError.Count != 1 || f.ToolUseError.Of != 7 || f.NoSubmission[0].Of != 3 {
+	if f.ToolUseError.Count != 1 || f.ToolUseError.Of != 5 || f.NoSubmission[0].Of != 3 {
 		t.Errorf("%+v", f)
 	}
 	clustered, _ := stats.Clustered([]stats.Cluster{{Successes: 3, Trials: 4}, {Successes: 0, Trials: 2}})

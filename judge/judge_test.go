@@ -147,6 +147,22 @@ func TestWhatAJudgeIsNotShownIsStated(t *testing.T) {
 	}
 }
 
+// TestNoByteOfAShortenedTextIsLost shortens a text whose middle is one character that is cut.
+func TestNoByteOfAShortenedTextIsLost(t *testing.T) {
+	t.Parallel()
+	long := "a" + strings.Repeat("é", 2000)
+	r := record(long)
+	shown := render(t, r, len(render(t, r, whole).Text)-1)
+	output, ok := lines(t, r, shown)[2]["results"].([]any)[0].(map[string]any)["output"].(map[string]any)
+	if !ok || shown.Shortened != 1 {
+		t.Fatalf("%d shortened\n%s", shown.Shortened, shown.Text)
+	}
+	beginning, end := output["beginning"].(string), output["end"].(string)
+	if omitted := int(output["omitted_bytes"].(float64)); omitted < 1 || len(beginning)+omitted+len(end) != len(long) || !strings.HasPrefix(long, beginning) || !strings.HasSuffix(long, end) {
+		t.Errorf("%d bytes at the beginning, %d omitted, %d at the end", len(beginning), omitted, len(end))
+	}
+}
+
 // TestARecordFitsItsLimit renders records of any size within any limit: every turn is shown or hidden, and
 // the judge's context is never exceeded.
 func TestARecordFitsItsLimit(t *testing.T) {

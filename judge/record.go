@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"unicode/utf8"
 
 	"relabel"
 )
@@ -100,22 +101,20 @@ type writer struct {
 	shortened int // texts whose middle is omitted
 }
 
-// text shortens a text to limit bytes, half of them from each end.
+// text shortens a text to limit bytes, half of them from each end, without the parts of a character.
 func (w *writer) text(s string, limit int) excerpt {
 	if limit == 0 || len(s) <= limit {
 		return excerpt{Beginning: s}
 	}
 	w.shortened++
-	head, tail := runeStart(s, limit/2), runeStart(s, len(s)-limit/2)
-	return excerpt{s[:head], tail - head, s[tail:]}
-}
-
-// runeStart is the first place from i on where a character begins.
-func runeStart(s string, i int) int {
-	for i < len(s) && s[i]&0xC0 == 0x80 {
-		i++
+	head, tail := limit/2, len(s)-limit/2
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
 	}
-	return i
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return excerpt{s[:head], tail - head, s[tail:]}
 }
 
 // head are the lines of task and outcome.

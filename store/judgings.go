@@ -182,7 +182,8 @@ func (s *Store) ListJudgeTallies(ctx context.Context, run relabel.ID) ([]relabel
 		coalesce(tr.tool_use_error, false) AS tool_use_error, jo.outcome, coalesce(jo.mode, '') AS judged_mode, coalesce(jo.tool_use_error, false) AS judged_tool_use,
 		count(*) AS count, sum(jo.hidden_turns) AS hidden_turns, sum(jo.shortened_texts) AS shortened_texts
 		FROM judgings jo JOIN trajectories tr ON tr.id = jo.trajectory_id JOIN judge_prompts jp ON jp.hash = jo.prompt
-		WHERE tr.run_id = $1 AND tr.failure_mode IS NOT NULL AND jo.state = 'done' GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 ORDER BY 3, 4, 1, 2`, run)
+		WHERE tr.run_id = $1 AND tr.failure_mode IS NOT NULL AND tr.failure_rules >= $2 AND jo.state = 'done'
+		GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 ORDER BY 3, 4, 1, 2`, run, relabel.FailureRules)
 }
 
 // ClaimJudging claims the next judging as ClaimRelabeling claims a relabeling. CodeNotFound if there is none.

@@ -87,6 +87,12 @@ func TestJudgementsOfUnresolvedTrajectoriesAreStoredBesideTheComputedModes(t *te
 	if n := len(tallies); n != 3 {
 		t.Errorf("%d tallies: %+v", n, tallies)
 	}
+	exec(t, s, "UPDATE trajectories SET failure_rules = failure_rules - 1 WHERE id = $1", list[0].TrajectoryID)
+	tallies, err = s.ListJudgeTallies(ctx, d.Run.ID)
+	must(t, err)
+	if n := len(tallies); n != 2 {
+		t.Errorf("%d tallies, with the mode of earlier rules: %+v", n, tallies)
+	}
 	page, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{RunID: &d.Run.ID, JudgedMode: relabel.ModeWrongFile}, "", relabel.Page{})
 	must(t, err)
 	if page.Total != 1 || said[page.Items[0].ID].Mode != relabel.ModeWrongFile {
