@@ -85,7 +85,18 @@ var figures = map[string]func(r *rand.Rand, m *relabel.Manifest) bool{
 	},
 	"states":   func(_ *rand.Rand, m *relabel.Manifest) bool { m.States--; return true },
 	"excluded": func(_ *rand.Rand, m *relabel.Manifest) bool { m.Excluded["label_missing"]++; return true },
-	"served":   func(_ *rand.Rand, m *relabel.Manifest) bool { m.Served++; return len(m.Fill) > 0 },
+	"trajectories": func(_ *rand.Rand, m *relabel.Manifest) bool {
+		m.Trajectories.Count++
+		m.Trajectories.Verdicts["none"]++
+		return true
+	},
+	"executors": func(_ *rand.Rand, m *relabel.Manifest) bool { m.Trajectories.Executors[relabel.Student]++; return true },
+	"verdicts":  func(_ *rand.Rand, m *relabel.Manifest) bool { m.Trajectories.Verdicts["none"]--; return true },
+	"kappas": func(_ *rand.Rand, m *relabel.Manifest) bool {
+		m.Trajectories.Kappas["3"] = m.Trajectories.Count + 1
+		return true
+	},
+	"served": func(_ *rand.Rand, m *relabel.Manifest) bool { m.Served++; return len(m.Fill) > 0 },
 }
 
 func ofFile(do func(*relabel.ManifestFile)) func(*rand.Rand, *relabel.Manifest) bool {

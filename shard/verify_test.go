@@ -132,6 +132,24 @@ func TestEveryAlterationOfASoundExportIsRefused(t *testing.T) {
 	}
 }
 
+// The manifest's counts of trajectories are those of the rows, with and without tokens.
+func TestOtherCountsOfTrajectoriesAreRefused(t *testing.T) {
+	folder, student := testStudent(t)
+	for _, name := range []string{"text", "packed alone"} {
+		dir := mixed(t, name, folder, student, 1)
+		sound := readManifest(t, dir)
+		for _, figure := range []string{"trajectories", "executors", "verdicts", "kappas"} {
+			m := sound
+			m.Trajectories = sound.Trajectories.Plus(relabel.TrajectoryCounts{}) // with its own maps
+			figures[figure](nil, &m)
+			writeJSON(t, filepath.Join(dir, manifestName), m)
+			if r := check(t, dir, nil); r.Counts["manifest"] != 1 || len(r.Counts) != 1 || !strings.Contains(r.Problems[0].Text, "trajectories") {
+				t.Errorf("%s: %s: %v", name, figure, r.Lines())
+			}
+		}
+	}
+}
+
 // refused checks that a report refuses an alteration, and names its row.
 func refused(t *testing.T, r *verify.Report, a altered) {
 	t.Helper()

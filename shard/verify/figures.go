@@ -19,6 +19,7 @@ func (c *check) checkFigures() {
 			c.report.Labels += v.renderedLabels
 		}
 	}
+	c.checkTrajectories()
 	c.checkTokenFields()
 	c.checkRecipeFields()
 	c.checkTooLong()
@@ -47,6 +48,9 @@ func (c *check) checkLabels(view relabel.View, v *viewState) {
 	if v.Labels != m.States {
 		c.complain("states is %d, but %s has %d labels", m.States, view, v.Labels)
 	}
+	if len(v.owners) != m.Trajectories.Count {
+		c.complain("trajectories has the count %d, but %s has labels of %d", m.Trajectories.Count, view, len(v.owners))
+	}
 	if view == relabel.ViewMessages {
 		return
 	}
@@ -56,6 +60,28 @@ func (c *check) checkLabels(view relabel.View, v *viewState) {
 	if seen := slices.Sorted(maps.Keys(v.seen)); !slices.Equal(seen, slices.Sorted(slices.Values(m.Iterations))) {
 		c.complain("iterations is %v, but %s has labels of %v", m.Iterations, view, seen)
 	}
+}
+
+// checkTrajectories compares the sums of the manifest's counts of trajectories and of their states.
+func (c *check) checkTrajectories() {
+	t := c.manifest.Trajectories
+	if sum := sumOf(t.Executors); sum != c.manifest.States {
+		c.complain("trajectories counts %d states by executor, but states is %d", sum, c.manifest.States)
+	}
+	if sum := sumOf(t.Verdicts); sum != t.Count {
+		c.complain("trajectories has %d verdicts and the count %d", sum, t.Count)
+	}
+	if sum := sumOf(t.Kappas); sum > t.Count {
+		c.complain("trajectories has %d values of kappa and the count %d", sum, t.Count)
+	}
+}
+
+// sumOf adds up counts.
+func sumOf[K comparable](counts map[K]int) (sum int) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
 }
 
 // checkTokenFields checks that fields of token views are present exactly if there is a token

@@ -30,8 +30,7 @@ func (f *fileCheck) message(row *relabel.ExportRow) {
 		f.reject(row, "messages", "%v", err)
 		return
 	}
-	f.Labels++
-	f.labels = append(f.labels, f.hash.name(l.trajectory, l.turn))
+	f.addLabel(l.trajectory, l.turn)
 	f.mu.Lock()
 	f.tools.add(row.Tools, f.entry.Path, row.ID, "row", f.number)
 	f.mu.Unlock()

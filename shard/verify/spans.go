@@ -47,11 +47,17 @@ func supervisedFrom(row *relabel.ExportRow, a, b int) int {
 // labelName names a label.
 func labelName(s *relabel.ExportSpan) string { return fmt.Sprintf("%s/%d", s.Trajectory, s.Turn) }
 
+// addLabel counts a label and its trajectory.
+func (f *fileCheck) addLabel(trajectory string, turn int) {
+	f.Labels++
+	f.labels = append(f.labels, f.hash.name(trajectory, turn))
+	f.owners[f.hash.name(trajectory, 0)] = true
+}
+
 // span checks the fields of a span.
 func (f *fileCheck) span(row *relabel.ExportRow, s *relabel.ExportSpan) {
 	name := labelName(s)
-	f.Labels++
-	f.labels = append(f.labels, f.hash.name(s.Trajectory, s.Turn))
+	f.addLabel(s.Trajectory, s.Turn)
 	if s.Kind != "trunk" && s.Kind != "leaf" {
 		f.reject(row, "spans", "the span of %s has the unknown kind %q", name, s.Kind)
 	}

@@ -5,6 +5,7 @@ package verify
 
 import (
 	"context"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -59,8 +60,9 @@ type findings struct {
 	broken bool // something could not be read: the view is not compared with others
 	bare   bool
 	sums   [classes]*sums
-	rowIDs []uint64 // hashes
-	labels []uint64 // hashes of (trajectory, turn)
+	rowIDs []uint64        // hashes
+	labels []uint64        // hashes of (trajectory, turn)
+	owners map[uint64]bool // hashes of the labels' trajectories
 	trees  map[uint64]treeSize
 	seen   map[int]bool // iterations
 	bins   []binRun
@@ -71,7 +73,7 @@ type findings struct {
 }
 
 func newFindings(bare bool) findings {
-	return findings{bare: bare, trees: map[uint64]treeSize{}, seen: map[int]bool{}}
+	return findings{bare: bare, owners: map[uint64]bool{}, trees: map[uint64]treeSize{}, seen: map[int]bool{}}
 }
 
 // Check checks the export in the folder dir. It returns an error if reading fails; defects of
@@ -169,6 +171,7 @@ func (v *findings) merge(f *findings) {
 		v.sums[class].merge(s)
 	}
 	v.rowIDs, v.labels = slices.Concat(v.rowIDs, f.rowIDs), slices.Concat(v.labels, f.labels)
+	maps.Copy(v.owners, f.owners)
 	for trajectory, size := range f.trees {
 		v.trees[trajectory] = v.trees[trajectory].plus(size)
 	}
