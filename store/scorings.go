@@ -23,8 +23,8 @@ func scoreArgs(sel relabel.ScoreSelection, more ...any) []any {
 }
 
 // StartScoring queues a scoring of each selected trajectory by a policy. A repeated request queues those
-// again that lack scores. CodeConflict if no selected trajectory is done with a turn of a student, if one
-// was scored by the policy with another topK, or if the run is being deleted.
+// again that lack scores. CodeConflict if no selected trajectory is done with a turn of a student, if the
+// policy has scores of one with another topK or is to give them, or if the run is being deleted.
 func (s *Store) StartScoring(ctx context.Context, sel relabel.ScoreSelection, policy relabel.ID, topK, priority int) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		if err := keepRun(ctx, tx, itself, sel.RunID); err != nil {
@@ -40,7 +40,7 @@ func (s *Store) StartScoring(ctx context.Context, sel relabel.ScoreSelection, po
 		if err := sameTopK(ctx, tx, trajectories, policy, topK); err != nil {
 			return err
 		}
-		again, err := scoreAgain(ctx, tx, trajectories, policy, priority)
+		again, err := scoreAgain(ctx, tx, trajectories, policy, topK, priority)
 		if err != nil {
 			return err
 		}
@@ -59,24 +59,25 @@ func (s *Store) StartScoring(ctx context.Context, sel relabel.ScoreSelection, po
 	})
 }
 
-// sameTopK refuses trajectories that the policy scored with another topK: their scores would be of two
-// kinds.
+// sameTopK refuses trajectories of which the policy has scores with another topK, or is to give them: their
+// scores would be of two kinds. An ended scoring without any binds nobody.
 func sameTopK(ctx context.Context, tx pgx.Tx, trajectories []relabel.ID, policy relabel.ID, topK int) error {
-	other, err := readColumn[int](ctx, tx, "SELECT DISTINCT top_k FROM scorings WHERE trajectory_id = ANY ($1) AND policy_id = $2 AND top_k <> $3 LIMIT 1",
+	other, err := readColumn[int](ctx, tx, `SELECT top_k FROM scorings WHERE trajectory_id = ANY ($1) AND policy_id = $2 AND top_k <> $3
+			AND (received > 0 OR state IN ('queued', 'running')) LIMIT 1`,
 		trajectories, policy, topK)
 	if err != nil || len(other) == 0 {
 		return err
 	}
-	return relabel.Errorf(relabel.CodeConflict, "the policy has scored trajectories of this selection with top_k %d; ask for the same", other[0]).On("top_k")
+	return relabel.Errorf(relabel.CodeConflict, "the policy has scored trajectories of this selection with top_k %d, or is to; ask for the same", other[0]).On("top_k")
 }
 
-// scoreAgain requeues ended scorings that lack scores, deletes their missing ones, and counts the
-// scorings.
-func scoreAgain(ctx context.Context, tx pgx.Tx, trajectories []relabel.ID, policy relabel.ID, priority int) (int, error) {
+// scoreAgain requeues ended scorings that lack scores, with this topK, deletes their missing ones, and
+// counts the scorings.
+func scoreAgain(ctx context.Context, tx pgx.Tx, trajectories []relabel.ID, policy relabel.ID, topK, priority int) (int, error) {
 	again, err := readColumn[relabel.ID](ctx, tx,
-		`UPDATE scorings SET state = 'queued', priority = $3, pending = pending + missing, missing = 0, failure = NULL, ended_at = NULL
+		`UPDATE scorings SET state = 'queued', top_k = $3, priority = $4, pending = pending + missing, missing = 0, failure = NULL, ended_at = NULL
 		WHERE trajectory_id = ANY ($1) AND policy_id = $2 AND state IN ('done', 'failed', 'cancelled') AND missing + pending > 0 RETURNING trajectory_id`,
-		trajectories, policy, priority)
+		trajectories, policy, topK, priority)
 	if err != nil || len(again) == 0 {
 		return 0, err
 	}

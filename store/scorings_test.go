@@ -162,3 +162,38 @@ func TestAScorerThatWasReplacedWritesNothing(t *testing.T) {
 		t.Errorf("%d cancelled, progress %+v", cancelled, progress)
 	}
 }
+
+func TestAScoringWithoutScoresIsRepeatedWithAnotherTopK(t *testing.T) {
+	t.Parallel()
+	ctx, s := context.Background(), storetest.New(t)
+	d := storetest.Seed(t, s, 1)
+	id, students := sampledTrajectory(t, s, d)
+	other := storetest.Policy(t, s, "other")
+	sel := relabel.ScoreSelection{RunID: d.Run.ID}
+	must(t, s.StartScoring(ctx, sel, other.ID, 20, 0))
+	wantCode(t, s.StartScoring(ctx, sel, other.ID, 2, 0), relabel.CodeConflict) // it is queued
+	c, err := s.ClaimScoring(ctx, "scorer", storetest.Lease)
+	must(t, err)
+	wantCode(t, s.StartScoring(ctx, sel, other.ID, 2, 0), relabel.CodeConflict) // it is running
+	var missing []relabel.Score
+	for _, turn := range students {
+		missing = append(missing, relabel.Score{T: turn, PolicyID: other.ID, Reason: "the server allows 5 log-probabilities"})
+	}
+	must(t, s.SettleScores(ctx, c.ScoreFence, missing))
+	must(t, s.FinishScoring(ctx, c.ScoreFence))
+
+	must(t, s.StartScoring(ctx, sel, other.ID, 2, 0))
+	c, err = s.ClaimScoring(ctx, "scorer", storetest.Lease)
+	must(t, err)
+	if c.TopK != 2 || len(c.Pending) != len(students) {
+		t.Fatalf("claim with top_k %d and %d turns", c.TopK, len(c.Pending))
+	}
+	must(t, s.SettleScores(ctx, c.ScoreFence, []relabel.Score{scoreOf(other.ID, students[0])}))
+	must(t, s.FailScoring(ctx, c.ScoreFence, "gone"))
+	wantCode(t, s.StartScoring(ctx, sel, other.ID, 20, 0), relabel.CodeConflict) // it has a score
+	all, err := s.ListScores(ctx, id, other.ID)
+	must(t, err)
+	if len(all) != 1 || all[0].TopK != 2 {
+		t.Errorf("scores %+v", all)
+	}
+}
