@@ -87,3 +87,27 @@ func TestAFullQuotaIsNotHeldOnTo(t *testing.T) {
 	must(t, second.Commit(ctx))
 	must(t, <-claimed)
 }
+
+// Two requests to score that differ in top_k: the second may not get the first one's scorings as its own.
+func TestRequestsToScoreMeet(t *testing.T) {
+	t.Parallel()
+	ctx, s := context.Background(), storetest.New(t)
+	d := storetest.Seed(t, s, 1)
+	sampledTrajectory(t, s, d)
+	other := storetest.Policy(t, s, "other")
+	gate, err := s.Pool().Begin(ctx)
+	must(t, err)
+	_, err = gate.Exec(ctx, "LOCK TABLE river_job IN SHARE MODE") // no wake-up is written for now
+	must(t, err)
+	var ended [2]chan error
+	for i := range ended {
+		ended[i] = make(chan error, 1)
+		go func() {
+			ended[i] <- s.StartScoring(ctx, relabel.ScoreSelection{RunID: d.Run.ID}, other.ID, i, 0)
+		}()
+		blocked(t, s, gate, i+1)
+	}
+	must(t, gate.Commit(ctx))
+	must(t, <-ended[0])
+	wantCode(t, <-ended[1], relabel.CodeConflict)
+}

@@ -30,6 +30,10 @@ func (s *Store) StartScoring(ctx context.Context, sel relabel.ScoreSelection, po
 		if err := keepRun(ctx, tx, itself, sel.RunID); err != nil {
 			return err
 		}
+		// One request at a time: another may ask for another topK.
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('scoring of ' || $1::text, 0))", sel.RunID.String()); err != nil {
+			return err
+		}
 		trajectories, err := readColumn[relabel.ID](ctx, tx, "SELECT tr.id"+scorable+"ORDER BY tr.id", scoreArgs(sel)...)
 		switch {
 		case err != nil:
