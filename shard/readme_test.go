@@ -1,11 +1,38 @@
 package shard
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"relabel"
 )
+
+// Exports of the student's own actions consist of samples, and have actions that failed.
+func TestTheReadmeSaysWhichLabelsAreExcluded(t *testing.T) {
+	const (
+		teachers = "A label is excluded if it is missing, truncated by the length limit, a refusal,"
+		samples  = "evaluations, samples and abandoned attempts are never exported"
+		own      = "evaluations and abandoned attempts are never exported"
+		failed   = "Actions that failed (a refusal, no call, a call of an unknown tool or with\nmalformed arguments) are exported too"
+		scored   = "or if\nteacher or student did not score it"
+	)
+	all := []string{teachers, samples, own, failed, scored}
+	for recipe, want := range map[relabel.Recipe][]string{
+		relabel.DAgger: {teachers, samples}, relabel.OPD: {own, failed, scored}, relabel.GRPO: {own, failed},
+	} {
+		m := relabel.Manifest{Recipe: recipe, Views: []relabel.View{relabel.ViewLinear}, Advantage: &relabel.ManifestAdvantage{}}
+		var text strings.Builder
+		if err := writeReadme(&text, relabel.Run{Recipe: recipe}, relabel.Export{}, summary{}, m); err != nil {
+			t.Fatal(err)
+		}
+		for _, sentence := range all {
+			if strings.Contains(text.String(), sentence) != slices.Contains(want, sentence) {
+				t.Errorf("%s: %q is wrongly there or missing in\n%s", recipe, sentence, text.String())
+			}
+		}
+	}
+}
 
 // The trainer's part of a preset is what a run cannot apply: an export tells the trainer.
 func TestTheReadmeOfAPresetHasTheTrainersConfiguration(t *testing.T) {
