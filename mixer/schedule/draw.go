@@ -9,9 +9,12 @@ import (
 )
 
 // DrawTasks draws n of tasks for an iteration, without replacement and by the run's seed; all if
-// there are no more than n. The draw does not depend on the order of tasks; the result is ordered by
-// instance id.
+// there are no more than n. All evaluations of a run draw the same tasks, so that they can be compared.
+// The draw does not depend on the order of tasks; the result is ordered by instance id.
 func DrawTasks(seed int64, kind relabel.IterationKind, iteration int, tasks []relabel.Task, n int) []relabel.Task {
+	if kind == relabel.Evaluate {
+		iteration = 0
+	}
 	return sorted(lowest(tasks, n, func(t relabel.Task) [32]byte {
 		return digest(purposeOf(kind, "relabel/tasks"), seed, t.InstanceID, int64(iteration))
 	}))

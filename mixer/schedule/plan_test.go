@@ -350,6 +350,24 @@ func TestAnEvaluationWithoutHeldOutOrNamedTasksIsRefused(t *testing.T) {
 	}
 }
 
+// Two checkpoints can be compared only on the same tasks.
+func TestEvaluationsOfARunDrawTheSameTasks(t *testing.T) {
+	tasks, run := tasksOf(20, 20), runOf(relabel.DAgger)
+	ask := relabel.NewIteration{Kind: relabel.Evaluate, StudentID: relabel.NewID(), HeldOut: true, Tasks: 5}
+	first := instances(plan(t, run, 1, ask, tasks))
+	for number := 2; number <= 5; number++ {
+		if got := instances(plan(t, run, number, ask, tasks)); !slices.Equal(got, first) {
+			t.Errorf("evaluation %d rolls out %v, not %v", number, got, first)
+		}
+	}
+	ask.Tasks = 6
+	for _, id := range first {
+		if got := instances(plan(t, run, 6, ask, tasks)); !slices.Contains(got, id) {
+			t.Errorf("6 tasks are %v, without %s of the 5", got, id)
+		}
+	}
+}
+
 func TestADrawIsRepeated(t *testing.T) {
 	tasks, run := tasksOf(9, 6), runOf(relabel.DAgger)
 	evaluate := relabel.NewIteration{Kind: relabel.Evaluate, StudentID: relabel.NewID(), HeldOut: true, Tasks: 3, Generations: 2}
