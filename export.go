@@ -47,9 +47,9 @@ type ExportSelection struct {
 	// LabelPolicyID selects the labels of another policy: a relabeling's, or the student's own
 	// actions. nil: the labels of the run's teacher.
 	LabelPolicyID *ID `json:"label_policy_id,omitempty" doc:"The policy whose labels are exported instead of the run's teacher's. Absent: the run's teacher."`
-	// ExcludeFlags are flags of reviews: what is flagged so does not leave, the whole
-	// trajectory or the state of one turn. AnyFlag stands for all.
-	ExcludeFlags []string `json:"exclude_flags,omitempty" doc:"Flags of reviews: trajectories and states with one of them are not exported; absent: none."`
+	// ExcludeFlags are flags of reviews and ModeFlags: what is flagged so does not leave, the whole
+	// trajectory or the state of one turn. AnyFlag stands for all flags of reviews.
+	ExcludeFlags []string `json:"exclude_flags,omitempty" doc:"Flags of reviews and of failure modes (mode:loop): trajectories and states with one of them are not exported; absent: none."`
 	// AllowBenchmarks are names of benchmarks whose tasks are exported all the same.
 	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" doc:"Names of benchmarks whose tasks are exported; absent: no task of a named benchmark is."`
 }

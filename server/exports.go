@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"relabel"
 	"relabel/api"
@@ -80,14 +81,16 @@ func (s *site) selection(ctx context.Context, b api.NewExport, run relabel.Run) 
 	return sel, nil
 }
 
-// checkFlags refuses flags that no review of the run has: a mistyped one would silently
-// exclude nothing.
+// checkFlags refuses flags that neither a review of the run nor a failure mode has: a mistyped one
+// would silently exclude nothing.
 func (s *site) checkFlags(ctx context.Context, run relabel.ID, flags []string) error {
 	for i, flag := range flags {
 		field := fmt.Sprintf("exclude_flags[%d]", i)
 		switch {
-		case flag == relabel.AnyFlag:
+		case flag == relabel.AnyFlag, slices.Contains(relabel.ModeFlags(), flag):
 			continue
+		case isModeFlag(flag):
+			return relabel.Errorf(relabel.CodeInvalid, "there is no such failure mode: the flags of modes are %s", strings.Join(relabel.ModeFlags(), ", ")).On(field)
 		case !relabel.IsFlag(flag):
 			return relabel.Errorf(relabel.CodeInvalid, "%.100q cannot be a flag", flag).On(field)
 		}
@@ -100,6 +103,11 @@ func (s *site) checkFlags(ctx context.Context, run relabel.ID, flags []string) e
 		}
 	}
 	return nil
+}
+
+func isModeFlag(flag string) bool {
+	_, is := relabel.CutModeFlag(flag)
+	return is
 }
 
 // exportForm fills in the defaults: tokenizer and template are those of the last iteration's

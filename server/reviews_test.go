@@ -92,4 +92,13 @@ func TestReviewsThatCannotBeAreRefused(t *testing.T) {
 	if got := export.field("selection", "exclude_flags", 1); got != "*" {
 		t.Errorf("%s", export.body)
 	}
+	mistyped = s.post("/v1/exports", fmt.Sprintf(`{"run":%q,"unfinished":true,"exclude_flags":["leak","mode:lop"]}`, run))
+	s.refused(mistyped, 422, "invalid", "exclude_flags[1]")
+	if said := mistyped.fieldText("detail"); !strings.Contains(said, "mode:loop, mode:overflow") || strings.Contains(said, "mode:,") {
+		t.Errorf("it says %q", said)
+	}
+	export = s.want(201, s.post("/v1/exports", fmt.Sprintf(`{"run":%q,"unfinished":true,"exclude_flags":["mode:loop","mode:tool_use_error"]}`, run)))
+	if got := export.field("selection", "exclude_flags", 0); got != "mode:loop" {
+		t.Errorf("%s", export.body)
+	}
 }

@@ -37,18 +37,20 @@ const (
 	LabelUnknown        Reason = "label_unknown_tool"
 	LabelUnparsed       Reason = "label_unparsed" // it is not recorded how its calls were parsed
 	StateTooLarge       Reason = "state_too_large"
-	EndedOtherwise      Reason = "ended_otherwise"    // by request: other end reasons only
-	LabelExecuted       Reason = "label_executed"     // by request: only labels that were not executed
-	LabelNotExecuted    Reason = "label_not_executed" // by request: only labels that were executed
-	TooLong             Reason = "too_long"           // longer than max_length
-	Flagged             Reason = "flagged"            // by request: reviews gave it an excluded flag
-	EqualRewards        Reason = "equal_rewards"      // by request: groups with mixed rewards only
-	OverMaxLabels       Reason = "over_max_labels"    // by request: the export has max_labels labels without it
-	NoReward            Reason = "no_reward"          // by request: groups with mixed rewards only; this one was submitted and has no verdict
-	GroupTooSmall       Reason = "group_too_small"    // by request: groups with mixed rewards only; this one has fewer than two members
-	IDsNotServed        Reason = "ids_not_served"     // the label is the student's own, and its server returned no ids
-	ScoreMissing        Reason = "score_missing"      // opd: teacher or student did not score the action
-	ScoreInvalid        Reason = "score_invalid"      // opd: the scores do not fit the action's tokens
+	EndedOtherwise      Reason = "ended_otherwise"      // by request: other end reasons only
+	LabelExecuted       Reason = "label_executed"       // by request: only labels that were not executed
+	LabelNotExecuted    Reason = "label_not_executed"   // by request: only labels that were executed
+	TooLong             Reason = "too_long"             // longer than max_length
+	Flagged             Reason = "flagged"              // by request: reviews gave it an excluded flag
+	HasFailureMode      Reason = "failure_mode"         // by request: its computed failure mode is excluded; the detail is the mode
+	NoFailureMode       Reason = "failure_mode_missing" // by request: modes are excluded, and its mode is not computed
+	EqualRewards        Reason = "equal_rewards"        // by request: groups with mixed rewards only
+	OverMaxLabels       Reason = "over_max_labels"      // by request: the export has max_labels labels without it
+	NoReward            Reason = "no_reward"            // by request: groups with mixed rewards only; this one was submitted and has no verdict
+	GroupTooSmall       Reason = "group_too_small"      // by request: groups with mixed rewards only; this one has fewer than two members
+	IDsNotServed        Reason = "ids_not_served"       // the label is the student's own, and its server returned no ids
+	ScoreMissing        Reason = "score_missing"        // opd: teacher or student did not score the action
+	ScoreInvalid        Reason = "score_invalid"        // opd: the scores do not fit the action's tokens
 )
 
 // ofParse maps a failed parse of a label to its reason.
@@ -97,15 +99,27 @@ func excludeTrajectory(r relabel.Recipe, sel relabel.ExportSelection, tr relabel
 	return excludeFlagged(tr, 0)
 }
 
-// excludeFlagged returns Flagged and the flag if turn t, or with t = 0 the whole trajectory,
-// has an excluded flag; otherwise "".
-func excludeFlagged(tr relabel.ExportTrajectory, t int) (reason Reason, flag string) {
+// excludeFlagged returns the reason and the flag or mode if turn t, or with t = 0 the whole
+// trajectory, has an excluded flag; otherwise "".
+func excludeFlagged(tr relabel.ExportTrajectory, t int) (reason Reason, detail string) {
 	for _, f := range tr.Flagged {
 		if f.T == t {
-			return Flagged, f.Flag
+			return reasonOf(f.Flag)
 		}
 	}
 	return "", ""
+}
+
+// reasonOf returns the reason that an excluded flag is, with its detail.
+func reasonOf(flag string) (reason Reason, detail string) {
+	mode, is := relabel.CutModeFlag(flag)
+	switch {
+	case flag == relabel.NoModeFlag:
+		return NoFailureMode, ""
+	case is:
+		return HasFailureMode, mode
+	}
+	return Flagged, flag
 }
 
 // excludeAgreement returns why a state is excluded by the agreement filter, or "".

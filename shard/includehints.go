@@ -23,6 +23,8 @@ var includeHints = map[Reason]struct{ option, field string }{
 	LabelExecuted:                   {"--agreement any", `"agreement": "any"`},
 	LabelNotExecuted:                {"--agreement any", `"agreement": "any"`},
 	Flagged:                         {"no --exclude-flag", `no "exclude_flags"`},
+	HasFailureMode:                  {"no --exclude-flag mode:…", `no mode:… in "exclude_flags"`},
+	NoFailureMode:                   {"a later export", "a later export"},
 	LabelMissing:                    {"--label-policy POLICY", `"label_policy": "POLICY"`},
 	TooLong:                         {"a larger --max-length or --capacity, --too-long cut", `"max_length", "capacity", "too_long": "cut"`},
 	Reason(render.ArgumentsNotJSON): {"--arguments string", `"arguments": "string"`},

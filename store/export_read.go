@@ -146,20 +146,52 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 			CASE WHEN $9 THEN (SELECT count(*) FROM scores sc JOIN runs r ON r.id = it.run_id WHERE sc.trajectory_id = tr.id AND sc.attempt = tr.trail
 				AND sc.policy_id IN (it.student_id, r.teacher_id) AND sc.logprobs IS NOT NULL) ELSE 0 END,
 			tr.state, tr.iteration_id, tr.task_id, tr.submitted, tr.skip_verify,
-			json_build_object('passed', tr.passed, 'protections', tr.protections), coalesce(re.name, '')
+			json_build_object('passed', tr.passed, 'protections', tr.protections), coalesce(re.name, ''),
+			coalesce(tr.failure_mode, ''), coalesce(tr.tool_use_error, false), tr.failure_rules >= $11
 		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id
 		LEFT JOIN (`+reservedTasks("(SELECT taskset_id FROM runs WHERE id = $1)", "$10::text[]")+`) re ON re.task_id = tr.task_id
 		WHERE it.run_id = $1 AND it.kind = $8 AND (it.number = $2 OR $3 AND it.number < $2)
 		AND (tr.state IN ('done', 'failed', 'cancelled') OR $7) AND NOT ta.held_out
 		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated, sel.LabelPolicyID,
-		sel.ExcludeFlags, relabel.AnyFlag, sel.Unfinished, kind, recipe == relabel.OPD, texts(sel.AllowBenchmarks))
+		sel.ExcludeFlags, relabel.AnyFlag, sel.Unfinished, kind, recipe == relabel.OPD, texts(sel.AllowBenchmarks), relabel.FailureRules)
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (tr sizedTrajectory, err error) {
-		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.Scores, &tr.State, &tr.group.iteration, &tr.group.task, &tr.submitted, &tr.skipVerify, &tr.Verdict, &tr.Benchmark)
+		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.Scores, &tr.State, &tr.group.iteration, &tr.group.task, &tr.submitted, &tr.skipVerify, &tr.Verdict, &tr.Benchmark,
+			&tr.failures.mode, &tr.failures.toolUse, &tr.failures.known)
 	})
+	addModeFlags(all, sel.ExcludeFlags)
 	if sel.MixedRewards {
 		setGroups(all, sel.VerdictProtections)
 	}
 	return all, err
+}
+
+// failureFlags are what the rules of failure modes found in a trajectory.
+type failureFlags struct {
+	mode    relabel.FailureMode
+	toolUse bool
+	known   bool // by the current rules, for the current verdict
+}
+
+// among returns those of the flags that the findings have. If they are not known and the flags have one
+// of a mode, it returns NoModeFlag.
+func (f failureFlags) among(flags []string) (found []relabel.FlaggedState) {
+	for _, flag := range flags {
+		_, of := relabel.CutModeFlag(flag)
+		switch {
+		case of && !f.known:
+			return []relabel.FlaggedState{{Flag: relabel.NoModeFlag}}
+		case f.mode != "" && flag == f.mode.Flag(), f.toolUse && flag == relabel.ToolUseErrorFlag:
+			found = append(found, relabel.FlaggedState{Flag: flag})
+		}
+	}
+	return found
+}
+
+// addModeFlags flags trajectories by their failure modes, behind their flags of reviews.
+func addModeFlags(all []sizedTrajectory, flags []string) {
+	for i := range all {
+		all[i].Flagged = append(all[i].Flagged, all[i].failures.among(flags)...)
+	}
 }
 
 // rewardGroup names the group of a trajectory.

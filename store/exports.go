@@ -201,6 +201,7 @@ type sizedTrajectory struct {
 	group      rewardGroup
 	submitted  *bool
 	skipVerify bool
+	failures   failureFlags
 }
 
 // cut puts trajectories into parts, in order. It returns at least one part, which may be empty.

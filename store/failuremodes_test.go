@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -166,5 +167,50 @@ func TestATrajectoryThatCannotBeClassifiedCanBePassedOver(t *testing.T) {
 	}
 	if none, err := s.ClassifyNext(context.Background(), []relabel.ID{first, second}, refuse); none != (relabel.ID{}) || err != nil {
 		t.Errorf("%s, %v", none, err)
+	}
+}
+
+// TestAnExportExcludesTheModesOfItsCut: a loop, a wrong solution with a tool-use error, a resolved one and one
+// whose mode is not computed.
+func TestAnExportExcludesTheModesOfItsCut(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := storetest.Seed(t, s, 4)
+	submitted := relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b\n"), Submitted: true}
+	failed := relabel.Verdict{Reason: relabel.VerdictTests, Output: []byte("1 failed")}
+	end(t, s, storetest.Claim(t, s, d.Trajectories[0].ID, "w"), 5, relabel.Ending{Reason: relabel.EndMaxTurns}, relabel.Verdict{Reason: relabel.VerdictEmptyPatch})
+	end(t, s, storetest.Claim(t, s, d.Trajectories[1].ID, "w"), 2, submitted, failed)
+	end(t, s, storetest.Claim(t, s, d.Trajectories[2].ID, "w"), 2, submitted, relabel.Verdict{Passed: true, Reason: relabel.VerdictTestsPassed})
+	classifyAll(t, s)
+	end(t, s, storetest.Claim(t, s, d.Trajectories[3].ID, "w"), 2, submitted, failed)
+	exec(t, s, "UPDATE trajectories SET tool_use_error = true WHERE id = $1", d.Trajectories[1].ID)
+	must(t, s.CreateReview(ctx, relabel.Review{TrajectoryID: d.Trajectories[0].ID, Flag: "leak"}))
+	for _, c := range []struct {
+		flags []string
+		want  [4]string
+	}{
+		{[]string{"leak"}, [4]string{"leak"}},
+		{[]string{"mode:loop"}, [4]string{"mode:loop", "", "", "mode:"}},
+		{[]string{"mode:tool_use_error", "mode:loop", "leak"}, [4]string{"leak mode:loop", "mode:tool_use_error", "", "mode:"}},
+		{[]string{"mode:tool_use_error", "mode:wrong_solution"}, [4]string{"", "mode:tool_use_error mode:wrong_solution", "", "mode:"}},
+		{[]string{relabel.AnyFlag}, [4]string{"leak"}},
+	} {
+		e := relabel.Export{ID: relabel.NewID(), FolderID: "f", Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1, ExcludeFlags: c.flags}}
+		must(t, s.CreateExport(ctx, e))
+		must(t, s.CutExport(ctx, e.ID, 1<<40))
+		part, err := s.FindExportPart(ctx, e.ID, 0)
+		must(t, err)
+		for tr, err := range s.ExportTrajectories(ctx, e.Selection, part) {
+			must(t, err)
+			var flags []string
+			for _, f := range tr.Flagged {
+				flags = append(flags, f.Flag)
+			}
+			of := slices.IndexFunc(d.Trajectories, func(other relabel.Trajectory) bool { return other.ID == tr.Trajectory.ID })
+			if got := strings.Join(flags, " "); got != c.want[of] {
+				t.Errorf("excluding %q, trajectory %d has %q, not %q", c.flags, of, got, c.want[of])
+			}
+		}
 	}
 }

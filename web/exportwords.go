@@ -31,6 +31,8 @@ var excludedWords = map[string]string{
 	"label_executed":            "the selection asked for states whose label was not executed",
 	"label_not_executed":        "the selection asked for states whose label was executed",
 	"flagged":                   "a review’s flag excludes it",
+	"failure_mode":              "the selection excludes its failure mode",
+	"failure_mode_missing":      "the selection excludes failure modes, and its mode was not computed",
 	"trajectory_failed":         "environment, endpoint or verifier failed, not the agent",
 	"trajectory_cancelled":      "it was cancelled before it was done",
 	"not_done":                  "it was not finished when the export was cut",

@@ -68,11 +68,24 @@ func (v *viewer) exportFields(ctx context.Context, run relabel.ID, f form) ([]op
 		"verdict_protections": with(versions, ""),
 		"label_policy":        with(policies, ""),
 		"tokenizer":           with(tokenizers, ""),
-		"exclude_flags":       func(f *operationField) { f.Kind, f.Choices = "checks", choicesOf(flags...) },
+		"exclude_flags": func(f *operationField) {
+			f.Kind, f.Choices = "checks", append(choicesOf(flags...), modeFlagChoices()...)
+		},
 		"views": func(f *operationField) {
 			if len(f.Values) == 0 {
 				f.Values = []string{string(relabel.ViewMessages)}
 			}
 		},
 	}), l.err
+}
+
+// modeFlagChoices are the choices of failure modes to exclude.
+func modeFlagChoices() []choice {
+	var all []choice
+	for _, flag := range relabel.ModeFlags() {
+		name, _ := relabel.CutModeFlag(flag)
+		all = append(all, choice{flag, modeWord(relabel.FailureMode(name))})
+	}
+	all[len(all)-1].Text = "tool-use error"
+	return all
 }

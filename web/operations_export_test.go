@@ -31,6 +31,8 @@ func TestAnExportIsAskedForWithWhatItWillHold(t *testing.T) {
 	contains(t, ask(`&views=tree&views=linear&template_options={"a":+1.0}&date=2026-01-31&arguments=object&reasoning=drop&thinking_alias=false&template_text=a%0D%0Ab&too_long=drop&pad_tree=true&bare=true`),
 		`"template_text":"a\nb","template_options":{"a":1.0},"date":"2026-01-31","arguments":"object","reasoning":"drop","thinking_alias":false,"too_long":"drop","pad_tree":true,"bare":true}`)
 	contains(t, ask("&verdict_protections=1"), `"verdict_protections":"1"}`, "with a verdict of version 1 of the protections or newer")
+	contains(t, ask("&exclude_flags=cheats&exclude_flags=mode:loop"), `"exclude_flags":["cheats","mode:loop"]}`, "flagged cheats, mode:loop",
+		`value="mode:loop" checked> repetitive loop`, `value="mode:tool_use_error"> tool-use error`)
 	contains(t, ask("&iteration=7"), "no collect iteration of the selection is done")
 	s.get(400, path+"?capacity=x&views=tree")
 	s.get(400, path+"?capacity=600000&views=tree")
