@@ -388,7 +388,7 @@ func TestTheWorkerFailsExportsThatCannotSucceedAndRetriesOthers(t *testing.T) {
 	empty := newFixedStore(someTrajectory(1, 1, 4))
 	empty.export.Selection.Resolved = true
 	var cancelled *river.JobCancelError
-	if err := work(empty, 1); !errors.As(err, &cancelled) || !slices.Equal(empty.reasons, []string{`all labelled states were excluded: 4 × not_resolved (included with --no-resolved; REST: "resolved": false)`}) {
+	if err := work(empty, 1); !errors.As(err, &cancelled) || !slices.Equal(empty.reasons, []string{`all labelled states were excluded: 4 × not_resolved (to include them: --no-resolved; REST: "resolved": false)`}) {
 		t.Errorf("an empty export gave %v, reasons %q", err, empty.reasons)
 	}
 	broken := newFixedStore(someTrajectory(1, 0, 1))

@@ -6,18 +6,27 @@ import (
 	"slices"
 	"strings"
 
+	"relabel"
 	"relabel/shard/render"
 )
 
+// hint names what includes states: an option of the command line, and a REST field or operation.
+type hint struct{ option, field string }
+
+var runVerify = hint{"run verify", "POST /v1/runs/{id}/verify"}
+
 // includeHints gives, for each reason, the command option and the REST field that would
 // include the excluded states. Reasons that no option affects are not listed.
-var includeHints = map[Reason]struct{ option, field string }{
+var includeHints = map[Reason]hint{
 	NotSubmitted:                    {"--no-submitted", `"submitted": false`},
 	NotResolved:                     {"--no-resolved", `"resolved": false`},
 	EqualRewards:                    {"--no-mixed-rewards", `"mixed_rewards": false`},
 	GroupTooSmall:                   {"--no-mixed-rewards", `"mixed_rewards": false`},
-	ScoreMissing:                    {"after run score", "after POST /v1/runs/{id}/scores"},
-	NoReward:                        {"--no-mixed-rewards", `"mixed_rewards": false`},
+	ScoreMissing:                    {"run score", "POST /v1/runs/{id}/scores"},
+	NoReward:                        runVerify,
+	NotVerified:                     runVerify,
+	VerdictOutdated:                 runVerify,
+	InBenchmark:                     {"--allow-benchmark NAME", `"allow_benchmarks": ["NAME"]`},
 	EndedOtherwise:                  {"no --end-reason", `no "end_reasons"`},
 	OverMaxLabels:                   {"a larger --max-labels", `"max_labels"`},
 	LabelExecuted:                   {"--agreement any", `"agreement": "any"`},
@@ -29,17 +38,28 @@ var includeHints = map[Reason]struct{ option, field string }{
 	TooLong:                         {"a larger --max-length or --capacity, --too-long cut", `"max_length", "capacity", "too_long": "cut"`},
 	Reason(render.ArgumentsNotJSON): {"--arguments string", `"arguments": "string"`},
 	Reason(render.ReasoningDropped): {"--reasoning template", `"reasoning": "template"`},
-	TrajectoryFailed:                {"after run retry", "after POST /v1/iterations/{id}/retry"},
+	TrajectoryFailed:                {"run retry", "POST /v1/iterations/{id}/retry"},
+}
+
+// refusesHint reports whether exports of a recipe refuse the option that a reason's hint names.
+func refusesHint(r relabel.Recipe, reason Reason) bool {
+	switch reason {
+	case EqualRewards, GroupTooSmall:
+		return r == relabel.GRPO
+	case LabelMissing:
+		return r.OnPolicy()
+	}
+	return false
 }
 
 // reasonsText formats counts by reason, sorted by reason, each with the option that would
-// include it.
-func reasonsText(counts map[string]int) string {
+// include it in an export of the recipe.
+func reasonsText(r relabel.Recipe, counts map[string]int) string {
 	var parts []string
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
 		text := fmt.Sprintf("%d × %s", counts[reason], reason)
-		if by, there := includeHints[Reason(reason)]; there {
-			text += fmt.Sprintf(" (included with %s; REST: %s)", by.option, by.field)
+		if by, there := includeHints[Reason(reason)]; there && !refusesHint(r, Reason(reason)) {
+			text += fmt.Sprintf(" (to include them: %s; REST: %s)", by.option, by.field)
 		}
 		parts = append(parts, text)
 	}

@@ -1,0 +1,32 @@
+package shard
+
+import (
+	"testing"
+
+	"relabel"
+)
+
+// A hint names an option that an export of the recipe accepts.
+func TestHintsNameOptionsThatTheRecipeAccepts(t *testing.T) {
+	const (
+		mixed     = ` (to include them: --no-mixed-rewards; REST: "mixed_rewards": false)`
+		verify    = " (to include them: run verify; REST: POST /v1/runs/{id}/verify)"
+		benchmark = ` (to include them: --allow-benchmark NAME; REST: "allow_benchmarks": ["NAME"])`
+		policy    = ` (to include them: --label-policy POLICY; REST: "label_policy": "POLICY")`
+	)
+	for reason, want := range map[Reason]map[relabel.Recipe]string{
+		EqualRewards:    {relabel.DAgger: mixed, relabel.GRPO: ""},
+		GroupTooSmall:   {relabel.DAgger: mixed, relabel.GRPO: ""},
+		LabelMissing:    {relabel.DAgger: policy, relabel.OPD: "", relabel.GRPO: ""},
+		NoReward:        {relabel.DAgger: verify, relabel.GRPO: verify},
+		NotVerified:     {relabel.SFT: verify, relabel.GRPO: verify},
+		VerdictOutdated: {relabel.SFT: verify},
+		InBenchmark:     {relabel.DAgger: benchmark, relabel.GRPO: benchmark},
+	} {
+		for recipe, text := range want {
+			if got := reasonsText(recipe, map[string]int{string(reason): 3}); got != "3 × "+string(reason)+text {
+				t.Errorf("%s, %s: %s", recipe, reason, got)
+			}
+		}
+	}
+}
