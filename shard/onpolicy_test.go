@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"relabel"
@@ -108,6 +109,14 @@ func sampled(t testing.TB, student *render.Student, run relabel.Run, task string
 	return list
 }
 
+// reserved has a benchmark reserve the task of trajectories.
+func reserved(list []relabel.ExportTrajectory) []relabel.ExportTrajectory {
+	for i := range list {
+		list[i].Benchmark = "fixed"
+	}
+	return list
+}
+
 // ownExport exports all views of samples, checks them, and returns the linear rows.
 func ownExport(t *testing.T, recipe relabel.Recipe, form relabel.ExportForm, sel relabel.ExportSelection, list []relabel.ExportTrajectory, student *render.Student) ([]linearRow, relabel.Export) {
 	t.Helper()
@@ -135,6 +144,9 @@ func TestAdvantagesAreThoseOfTheGroupAndEqualGroupsAreCounted(t *testing.T) {
 		sampled(t, student, s.run, "b", 1, -1, 0, -2),
 		sampled(t, student, s.run, "c", 0, 0, -2),
 		sampled(t, student, s.run, "d", 1, -1),
+		reserved(sampled(t, student, s.run, "e", 1, 0)),
+		reserved(sampled(t, student, s.run, "f", 0, 0)),
+		reserved(sampled(t, student, s.run, "g", 1)),
 	)
 	group(list)
 	form := relabel.ExportForm{Views: relabel.Views, Tokenizer: folder}
@@ -163,7 +175,11 @@ func TestAdvantagesAreThoseOfTheGroupAndEqualGroupsAreCounted(t *testing.T) {
 	if *m.Groups != (relabel.ManifestGroups{Mixed: 2, Equal: 1, TooSmall: 1}) || m.Advantage.Epsilon != 1e-6 || m.Advantage.DDoF != 1 || !slices.Equal(m.Advantage.Rewards["1/b"], []float64{0, 0, 1}) {
 		t.Errorf("%+v, %+v", m.Groups, m.Advantage)
 	}
-	if x := e.Excluded; x["equal_rewards"] != 6 || x["group_too_small"] != 2 || x["trajectory_failed"] != 4 || len(x) != 3 {
+	const groups = "2 groups have mixed rewards; excluded are 1 with equal rewards and 1 of fewer than two members."
+	if text := filesBelow(t, e.Directory)[readmeName]; !strings.Contains(text, groups) {
+		t.Errorf("no %q in\n%s", groups, text)
+	}
+	if x := e.Excluded; x["equal_rewards"] != 6 || x["group_too_small"] != 2 || x["trajectory_failed"] != 4 || x["benchmark"] != 10 || len(x) != 4 {
 		t.Errorf("excluded: %v", x)
 	}
 }

@@ -66,15 +66,7 @@ func summarize(b *selector, all []*labelled, figures map[relabel.View]viewFigure
 func (s *summary) add(l *labelled) {
 	s.States += len(l.keep)
 	s.TooLong = s.TooLong.Plus(l.tooLong)
-	switch {
-	case l.Group == nil || !l.Group.First:
-	case l.Group.HasMixedRewards():
-		s.Groups.Mixed++
-	case l.Group.TooSmall():
-		s.Groups.TooSmall++
-	default:
-		s.Groups.Equal++
-	}
+	s.addGroup(l)
 	for _, line := range l.excluded {
 		if line.States > 0 { // a trajectory without states is listed but not counted
 			s.Excluded[string(line.Reason)] += line.States
@@ -104,6 +96,20 @@ func (s *summary) add(l *labelled) {
 		}
 	}
 	s.addIteration(iterationSummary{l.Iteration.Number, l.Iteration.Beta, l.Student, l.Teacher, l.Iteration.Rho, cmp.Or(l.Iteration.LabelRule, relabel.LabelAll)})
+}
+
+// addGroup counts the group of a trajectory, unless a benchmark reserves its task: then all members are
+// excluded, whatever their rewards.
+func (s *summary) addGroup(l *labelled) {
+	switch {
+	case l.Group == nil || !l.Group.First || l.Benchmark != "":
+	case l.Group.HasMixedRewards():
+		s.Groups.Mixed++
+	case l.Group.TooSmall():
+		s.Groups.TooSmall++
+	default:
+		s.Groups.Equal++
+	}
 }
 
 // countsOf counts a trajectory with at least one exported state.
