@@ -47,7 +47,16 @@ type training struct {
 	Exports []struct {
 		Manifest string `json:"manifest_sha256"`
 		States   int
+		Drawn    int
 	}
+}
+
+// drawn is how many labelled states a training took of all its exports.
+func (t training) drawn() (sum int) {
+	for _, e := range t.Exports {
+		sum += e.Drawn
+	}
+	return sum
 }
 
 // learned is what check_learn.py measures.
@@ -121,6 +130,7 @@ func TestTheSmallStudentLearnsFromTreesAndIsServed(t *testing.T) {
 		t.Errorf("a batch of 5 states has %d", l.BatchStates)
 	}
 	checkTraining(t, l, states)
+	checkDrawn(t, l)
 	checkServer(t, l)
 }
 
@@ -137,6 +147,21 @@ func checkTraining(t *testing.T, l learned, states int) {
 	}
 	if len(l.First.Exports) != 1 || len(l.First.Exports[0].Manifest) != 64 || l.First.Exports[0].States != states {
 		t.Errorf("it says that it was trained on %+v", l.First.Exports)
+	}
+}
+
+// checkDrawn checks the labelled states of 30 batches, and of 4 of the same export twice, of at least 8 each.
+func checkDrawn(t *testing.T, l learned) {
+	t.Helper()
+	const most = 8 + 3 // a tree has at most 4 states
+	if n := l.First.drawn(); n < 30*8 || n > 30*most {
+		t.Errorf("30 batches had %d states", n)
+	}
+	if n := l.Later.drawn(); n < 4*8 || n > 4*most {
+		t.Errorf("4 batches had %d states", n)
+	}
+	if of := l.Later.Exports; len(of) != 2 || of[0].Drawn < 1 || of[1].Drawn < 1 {
+		t.Errorf("of two exports it took %+v", of)
 	}
 }
 

@@ -94,9 +94,9 @@ def cached(model, tree):
     return worst
 
 
-def trained(out, *options):
-    """Runs train.py, in this process for speed, and returns its metadata."""
-    sys.argv = ["train.py", export, "--out", out, "--labels", "8", *options]
+def trained(out, *options, exports=1):
+    """Runs train.py on the export, or on it several times, in this process for speed, and returns its metadata."""
+    sys.argv = ["train.py", *[export] * exports, "--out", out, "--labels", "8", *options]
     with contextlib.redirect_stdout(io.StringIO()) as said:
         train.main()
     metadata = json.loads(said.getvalue().splitlines()[-1])
@@ -185,7 +185,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         first = trained(os.path.join(folder, "first"), "--updates", "30")
         again = trained(os.path.join(folder, "again"), "--updates", "30")
-        later = trained(os.path.join(folder, "later"), "--updates", "4", "--peak", "2e-3", "--init", os.path.join(folder, "first"))
+        later = trained(os.path.join(folder, "later"), "--updates", "4", "--peak", "2e-3", "--init", os.path.join(folder, "first"), exports=2)
         server = served(os.path.join(folder, "later"))
     print(json.dumps({"about": about, "made": made, "gradient": difference, "states": states, "batch_states": sum(tree.states for tree in drawn),
                       "cached": max(cached(model, tree) for tree in data), "loss": train.loss_of(checkpoint.start(None)[0], trees.collate(data)).item(),

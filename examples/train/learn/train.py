@@ -3,6 +3,7 @@
     python train.py EXPORT… --out CKPT [--init CKPT] [--updates 700] [--peak 4e-3] [--labels 96] [--seed 0]
 """
 import argparse
+import collections
 import json
 import random
 import sys
@@ -44,13 +45,17 @@ def rate(step, updates, peak):
 
 
 def train(model, optimizer, data, updates, peak, labels, rng):
-    """Takes the updates. Returns the mean loss of the last quarter of them, and how many tokens all saw, padding included."""
+    """Takes the updates. Returns the mean loss of the last quarter of them, how many tokens all saw, padding included, and
+    how many labelled states, by the number of their export."""
     stream = trees.batches(data, labels, rng)
-    losses, tokens = [], 0
+    losses, tokens, drawn = [], 0, collections.Counter()
     for step in range(updates):
         for group in optimizer.param_groups:
             group["lr"] = rate(step, updates, peak)
-        batch = trees.collate(next(stream))
+        chosen = next(stream)
+        for tree in chosen:
+            drawn[tree.export] += tree.states
+        batch = trees.collate(chosen)
         tokens += batch.ids.numel()
         loss = loss_of(model, batch)
         optimizer.zero_grad()
@@ -61,7 +66,7 @@ def train(model, optimizer, data, updates, peak, labels, rng):
         if (step + 1) % 50 == 0:
             print(f"update {step + 1} of {updates}: loss {sum(losses[-50:]) / 50:.4f}", file=sys.stderr, flush=True)
     last = losses[updates * 3 // 4:]
-    return sum(last) / len(last), tokens
+    return sum(last) / len(last), tokens, drawn
 
 
 def main():
@@ -72,15 +77,17 @@ def main():
     torch.manual_seed(a.seed)
     tokenizer_sha256 = checkpoint.tokenizer_sha256()
     data, exports = [], []
-    for folder in a.exports:
-        more, about = trees.read(folder, tokenizer_sha256)
+    for number, folder in enumerate(a.exports):
+        more, about = trees.read(folder, tokenizer_sha256, number)
         data += more
         exports.append(about)
     if not any(tree.states for tree in data):
         raise SystemExit("the exports have no labelled state")
     model, optimizer, init = checkpoint.start(a.init)
     begin = time.monotonic()
-    loss, tokens = train(model, optimizer, data, a.updates, a.peak, a.labels, random.Random(a.seed))
+    loss, tokens, drawn = train(model, optimizer, data, a.updates, a.peak, a.labels, random.Random(a.seed))
+    for number, about in enumerate(exports):
+        about["drawn"] = drawn[number]
     metadata = {"init_sha256": init, "exports": exports, "updates": a.updates, "peak": a.peak, "labels": a.labels, "seed": a.seed,
                 "loss": loss, "tokens": tokens, "seconds": round(time.monotonic() - begin, 1)}
     print(json.dumps(checkpoint.save(a.out, model, optimizer, metadata)), flush=True)

@@ -21,10 +21,11 @@ class Tree:
     weights: list  # of the loss, 0 where a token isn't supervised
     supervised: list
     states: int    # labelled states
+    export: int = 0  # the number of its export
 
 
-def read(folder, tokenizer_sha256):
-    """The trees of an export, and what to record about it."""
+def read(folder, tokenizer_sha256, number=0):
+    """The trees of an export, with its number, and what to record about it."""
     with open(os.path.join(folder, "manifest.json"), "rb") as f:
         text = f.read()
     manifest = json.loads(text)
@@ -33,7 +34,7 @@ def read(folder, tokenizer_sha256):
     names = sorted(glob.glob(os.path.join(folder, "tree", "*.parquet")))
     if not names:
         raise SystemExit(f"{folder} has no tree view: export with --view tree")
-    trees = [tree for name in names for batch in pq.ParquetFile(name).iter_batches(batch_size=16)
+    trees = [dataclasses.replace(tree, export=number) for name in names for batch in pq.ParquetFile(name).iter_batches(batch_size=16)
              for row in batch.to_pylist() for tree in split(row)]
     if any(weight < 0 for tree in trees for weight in tree.weights):
         raise SystemExit(f"{folder} has negative weights: this program trains on labels of a teacher")

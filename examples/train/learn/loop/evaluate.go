@@ -51,11 +51,12 @@ func (l *loop) createBenchmark(ctx context.Context, seed int) error {
 }
 
 // evaluate rolls out a student alone, greedily, on the benchmark.
-func (l *loop) evaluate(ctx context.Context, seed int, key string, s student) (e evaluation, err error) {
-	policy, err := l.serve(ctx, key, s)
+func (l *loop) evaluate(ctx context.Context, s *student) (e evaluation, err error) {
+	policy, err := l.serve(ctx, *s)
 	if err != nil {
 		return e, err
 	}
+	s.Policy = policy.ID // of this server, where an earlier one was stopped
 	it, err := l.iterate(ctx, s.Run, api.NewIteration{Kind: relabel.Evaluate, Student: policy.ID.String(), Benchmark: benchmark})
 	if err != nil {
 		return e, err

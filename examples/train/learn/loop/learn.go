@@ -29,7 +29,7 @@ func (l *loop) learn(ctx context.Context, seed int, a arm, round int, past []stu
 	begun := time.Now()
 	acting := l.teacher // nobody else acts
 	if recipe, _, _ := a.schedule(round); recipe != relabel.SFT {
-		if acting, err = l.serve(ctx, step(seed, a, round), past[len(past)-1]); err != nil {
+		if acting, err = l.serve(ctx, past[len(past)-1]); err != nil {
 			return s, err
 		}
 	}
@@ -48,44 +48,56 @@ func (l *loop) learn(ctx context.Context, seed int, a arm, round int, past []stu
 	}
 	s.CollectSeconds = time.Since(begun).Seconds()
 	l.say("%s: %d labels of %d turns in %d trajectories, %.1f turns a second", step(seed, a, round), s.Labels, s.Turns, s.Trajectories, float64(s.Turns)/s.CollectSeconds)
-	return s, l.train(ctx, &s, seed, a, round, past)
+	if err := l.train(ctx, &s, seed, a, round, past); err != nil {
+		return s, err
+	}
+	policy, err := l.serve(ctx, s)
+	s.Policy = policy.ID
+	return s, err
 }
 
-// served is the checkpoint that is served now, with its policy.
+// served is the student that is served now, with its policy.
 type served struct {
-	sha256 string
+	name   string
 	server *process
 	policy relabel.Policy
 }
 
 func (s served) stop() { s.server.stop() }
 
-// serve serves a checkpoint, in place of the one before, and adds its policy.
-func (l *loop) serve(ctx context.Context, name string, s student) (relabel.Policy, error) {
-	if l.served.sha256 == s.SHA256 {
+// serve serves a student, in place of the one before, and adds its policy.
+func (l *loop) serve(ctx context.Context, s student) (relabel.Policy, error) {
+	if l.served.name == s.name() {
 		return l.served.policy, nil
 	}
 	l.served.stop()
 	l.served = served{}
-	model := s.SHA256[:16]
-	p, address, err := startStudent(l.options, model, filepath.Join(l.Out, s.Checkpoint))
+	p, address, err := startStudent(l.options, s.model(), filepath.Join(l.Out, s.Checkpoint))
 	if err != nil {
 		return relabel.Policy{}, err
 	}
+	policy, err := l.client.CreatePolicy(ctx, s.policyAt(address))
+	if err != nil {
+		p.stop()
+		return policy, err
+	}
+	l.served = served{s.name(), p, policy}
+	return policy, nil
+}
+
+// model is the student's name at its server.
+func (s student) model() string { return s.SHA256[:16] }
+
+// policyAt is the policy of the student at an address, with what trained it.
+func (s student) policyAt(address string) api.NewPolicy {
 	const tokens = 1024 // of the context, as serve.py has by default
 	var trained []api.NewTrainedOn
 	for _, id := range slices.SortedFunc(maps.Keys(s.Epochs), func(a, b relabel.ID) int { return cmp.Compare(a.String(), b.String()) }) {
 		trained = append(trained, api.NewTrainedOn{Export: id, Epochs: new(s.Epochs[id])})
 	}
-	policy, err := l.client.CreatePolicy(ctx, api.NewPolicy{Name: "student-" + name, BaseURL: address, Model: model,
-		Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText, Tokenizer: tokenizerName, TrainedOn: trained,
-		Sampling: &api.NewSampling{MaxTokens: 64}, Limits: &api.NewLimits{Concurrency: new(64), ContextTokens: new(tokens)}})
-	if err != nil {
-		p.stop()
-		return policy, err
-	}
-	l.served = served{s.SHA256, p, policy}
-	return policy, nil
+	return api.NewPolicy{Name: "student-" + s.name(), BaseURL: address, Model: s.model(),
+		Server: relabel.ServerVLLM, ToolFormat: relabel.ToolsText, Tokenizer: tokenizerName, TrainedOn: trained, TrainedFrom: s.From,
+		Sampling: &api.NewSampling{MaxTokens: 64}, Limits: &api.NewLimits{Concurrency: new(64), ContextTokens: new(tokens)}}
 }
 
 // createRun creates a round's run. A run of an earlier try, which was stopped, keeps its name with the
@@ -192,7 +204,9 @@ func (l *loop) train(ctx context.Context, s *student, seed int, a arm, round int
 	if len(past) == 0 {
 		args = append(args, "--updates", fmt.Sprint(l.BaseUpdates), "--peak", "4e-3")
 	} else {
-		args = append(args, "--updates", fmt.Sprint(l.Updates), "--peak", "2e-3", "--init", filepath.Join(l.Out, past[len(past)-1].Checkpoint))
+		before := past[len(past)-1]
+		s.From = before.Policy.String()
+		args = append(args, "--updates", fmt.Sprint(l.Updates), "--peak", "2e-3", "--init", filepath.Join(l.Out, before.Checkpoint))
 	}
 	c := exec.CommandContext(ctx, l.Python, append(args, s.Exports...)...)
 	log, err := os.OpenFile(filepath.Join(l.Out, "train.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -208,36 +222,33 @@ func (l *loop) train(ctx context.Context, s *student, seed int, a arm, round int
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	s.Training = json.RawMessage(lines[len(lines)-1])
 	var made struct {
-		SHA256          string
-		Loss            float64
-		Updates, Labels int // labelled states of a batch
+		SHA256  string
+		Loss    float64
+		Exports []drawn
 	}
-	if err := json.Unmarshal(s.Training, &made); err != nil || len(made.SHA256) < 16 {
+	if err := json.Unmarshal(s.Training, &made); err != nil || len(made.SHA256) < 16 || len(made.Exports) != len(s.Exports) {
 		return fmt.Errorf("train.py printed no metadata: %.200q", s.Training)
 	}
 	s.SHA256, s.TrainSeconds = made.SHA256, time.Since(begun).Seconds()
-	s.Epochs = epochs(float64(made.Updates*made.Labels), *s, past)
+	s.Epochs = epochs(made.Exports, append(slices.Clone(past), *s))
 	l.say("%s: trained to a loss of %.4f in %.0f s", step(seed, a, round), made.Loss, s.TrainSeconds)
 	return nil
 }
 
-// epochs adds a training of a number of states, evenly drawn from all exports so far, to the epochs
-// of the student that it began with.
-func epochs(states float64, s student, past []student) map[relabel.ID]float64 {
-	sum := map[relabel.ID]float64{}
-	all := s.Labels
-	for _, p := range past {
-		all += p.Labels
-	}
-	for _, p := range append(slices.Clone(past), s) {
-		sum[p.ExportID] = states / float64(all)
-	}
-	if len(past) > 0 {
-		for id, n := range past[len(past)-1].Epochs {
-			sum[id] += n
+// drawn is what a training took of an export, as train.py prints it.
+type drawn struct {
+	Drawn int // labelled states of all its batches
+}
+
+// epochs are the passes of a training over the exports of students, without those that it took nothing of.
+func epochs(of []drawn, students []student) map[relabel.ID]float64 {
+	passes := map[relabel.ID]float64{}
+	for i, s := range students {
+		if of[i].Drawn > 0 {
+			passes[s.ExportID] = float64(of[i].Drawn) / float64(s.Labels)
 		}
 	}
-	return sum
+	return passes
 }
 
 // hashFile is the hex SHA-256 of a file.

@@ -44,7 +44,7 @@ func open(ctx context.Context, o options) (l *loop, err error) {
 		return nil, err
 	}
 	l = &loop{options: o, begun: time.Now()}
-	made := madeOf{BaseLabels: o.BaseLabels, BaseUpdates: o.BaseUpdates, Labels: o.Labels, Updates: o.Updates, Eval: o.Eval}
+	made := o.made()
 	if made.Relabel, err = output(ctx, o.Relabel, "--version"); err != nil {
 		return nil, err
 	}
@@ -154,11 +154,11 @@ func (l *loop) round(ctx context.Context, seed int, a arm, round int, past []stu
 	if _, done := l.Results[key]; done || l.EvalRounds == "last" && round > 1 && round < l.Rounds {
 		return s, nil
 	}
-	result, err := l.evaluate(ctx, seed, key, s)
+	result, err := l.evaluate(ctx, &s)
 	if err != nil {
 		return s, fmt.Errorf("evaluation of %s: %w", key, err)
 	}
-	l.Results[key] = result
+	l.Results[key], l.Students[key] = result, s
 	l.say("%s: evaluated, %d of %d solved, %d of %d after a failed check", key, result.Solved, result.Tasks, result.Recovered, result.FirstFailed)
 	return s, l.save()
 }

@@ -49,6 +49,11 @@ func (o options) Validate() error {
 	return nil
 }
 
+// made are the settings that all steps depend on.
+func (o options) made() madeOf {
+	return madeOf{Rounds: o.Rounds, BaseLabels: o.BaseLabels, BaseUpdates: o.BaseUpdates, Labels: o.Labels, Updates: o.Updates, Eval: o.Eval}
+}
+
 func main() {
 	var o options
 	kong.Parse(&o, kong.Name("loop"), kong.Description("Closes the loop: collect, export, train, register, collect again."))

@@ -24,6 +24,7 @@ type record struct {
 type madeOf struct {
 	Relabel     string `json:"relabel"` // version of the program
 	Torch       string `json:"torch"`
+	Rounds      int    `json:"rounds"` // tasks are imported for all of them
 	BaseLabels  int    `json:"base_labels"`
 	BaseUpdates int    `json:"base_updates"`
 	Labels      int    `json:"labels"`
@@ -33,12 +34,16 @@ type madeOf struct {
 
 // student is a checkpoint and what it was trained on.
 type student struct {
-	Checkpoint string     `json:"checkpoint"` // folder below --out
-	SHA256     string     `json:"sha256"`
-	Run        relabel.ID `json:"run"`
-	Export     string     `json:"export"` // folder
-	ExportID   relabel.ID `json:"export_id"`
-	// Epochs are the passes over each export, by its id, in this round and those before.
+	Checkpoint string `json:"checkpoint"` // folder below --out
+	SHA256     string `json:"sha256"`
+	// Policy is the version that was evaluated; without an evaluation, the first one. From is the Policy of
+	// the student that the training started from, "" in the first round.
+	Policy   relabel.ID `json:"policy"`
+	From     string     `json:"trained_from,omitempty"`
+	Run      relabel.ID `json:"run"`
+	Export   string     `json:"export"` // folder
+	ExportID relabel.ID `json:"export_id"`
+	// Epochs are the passes of this round's training over each export that it used, by id.
 	Epochs map[relabel.ID]float64 `json:"epochs"`
 	// Manifest is the SHA-256 of the export's manifest. Turns and Trajectories are what was rolled out
 	// for it, Labels what it has of that.
@@ -52,6 +57,9 @@ type student struct {
 	TrainSeconds   float64         `json:"train_seconds"`
 	Training       json.RawMessage `json:"training"` // metadata of train.py
 }
+
+// name is the seed, arm and round of the student, which its checkpoint and its policy have.
+func (s student) name() string { return filepath.Base(s.Checkpoint) }
 
 // openRecord reads the record of a folder. CodeConflict if it has other settings.
 func openRecord(dir string, made madeOf) (*record, error) {

@@ -97,6 +97,27 @@ func TestARecordOfOtherSettingsIsRefused(t *testing.T) {
 	}
 }
 
+func TestRecordsOfEachOtherSettingAreRefused(t *testing.T) {
+	o := options{Rounds: 4, BaseLabels: 6000, BaseUpdates: 700, Labels: 1500, Updates: 150, Eval: 200}
+	dir := t.TempDir()
+	if _, err := openRecord(dir, o.made()); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*options){
+		"rounds": func(o *options) { o.Rounds++ }, "base labels": func(o *options) { o.BaseLabels++ }, "base updates": func(o *options) { o.BaseUpdates++ },
+		"labels": func(o *options) { o.Labels++ }, "updates": func(o *options) { o.Updates++ }, "eval": func(o *options) { o.Eval++ },
+	} {
+		other := o
+		change(&other)
+		if _, err := openRecord(dir, other.made()); relabel.CodeOf(err) != relabel.CodeConflict {
+			t.Errorf("other %s: %v", name, err)
+		}
+	}
+	if _, err := openRecord(dir, o.made()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTheScheduleOfAnArm(t *testing.T) {
 	for _, c := range []struct {
 		arm   string
