@@ -101,10 +101,13 @@ func FindPreset(name string) (Preset, error) {
 }
 
 // Fill gives a run of that many tasks the values of p where it has none. CodeInvalid if the run has
-// another recipe.
+// another recipe, or verifies nothing although exports rely on verdicts.
 func (p Preset) Fill(run Run, tasks int) (Run, error) {
 	if run.Recipe != "" && run.Recipe != p.Recipe {
 		return run, Errorf(CodeInvalid, "is %s; the preset %s is of the recipe %s", run.Recipe, p.Name, p.Recipe).On("recipe")
+	}
+	if p.reliesOnVerdicts() && run.Verify == VerifyNone {
+		return run, Errorf(CodeInvalid, "is none; exports of the preset %s rely on verdicts: give all or sample:N", p.Name).On("verify")
 	}
 	run.Preset, run.Recipe, run.Trainer = p.Name, p.Recipe, &p.Trainer
 	if run.Beta == nil {
@@ -127,6 +130,9 @@ func (p Preset) Fill(run Run, tasks int) (Run, error) {
 	}
 	return run, nil
 }
+
+// reliesOnVerdicts reports whether the recipe selects or weighs trajectories by their verdicts.
+func (p Preset) reliesOnVerdicts() bool { return p.Recipe == SFT || p.Recipe == GRPO }
 
 // TaskCount is the number of tasks of its set that the run draws from.
 func (r Run) TaskCount(set Taskset) int {

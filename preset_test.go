@@ -1,6 +1,7 @@
 package relabel
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"testing"
@@ -13,7 +14,7 @@ func runFrom(t *testing.T, preset string, n int, over Run) Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	over.Limits = PaperLimits
+	over.Limits, over.Scaffold = PaperLimits, cmp.Or(over.Scaffold, paperScaffold)
 	run, err := p.Fill(over, n)
 	if err != nil {
 		t.Fatal(err)
@@ -27,21 +28,23 @@ func paperLines(data, source, filtering, tasks, generations, rounds, epochs, bat
 		"online iterations: " + rounds, "epochs per batch: " + epochs, "batch size: " + batch, "learning rate: " + rate, "warmup ratio: " + warmup,
 		"retained trajectories: " + retained, "GPUs: 4 A100", "training data of a round: fresh"}
 	lines = append(lines, schedule...)
-	return append(lines, "sampling: temperature 0.7, top_p 0.9", "evaluation: greedy", "maximum context, tokens: 65,536", "maximum turns: 100", "tasks of a round: not said")
+	return append(lines, "scaffold: openhands", "sampling: temperature 0.7, top_p 0.9", "evaluation: greedy", "maximum context, tokens: 65,536", "maximum turns: 100", "tasks of a round: not said")
 }
 
 func TestPresetsAgreeWithThePaperLineByLine(t *testing.T) {
-	const beta = "teacher mixture βi: max(0.6, 1 − 0.2·(i−1))" // F.1: β1 = 1.0, −0.2 an iteration, at least 0.6
-	const rho = "student prefix κ ~ ρi: shifting, 0 to 40"     // F.1: Unif{0..40}, mass moving to longer prefixes
+	const beta = "teacher mixture βi: max(0.6, 1 − 0.2·(i−1))"                // F.1: β1 = 1.0, −0.2 an iteration, at least 0.6
+	const labels = "labels of the teacher: every visited state"               // 3.2, F.2
+	const passing, unneeded = "verification: all", "verification: not needed" // F.2
+	const rho = "student prefix κ ~ ρi: shifting, 0 to 40"                    // F.1: Unif{0..40}, mass moving to longer prefixes
 	online := func(schedule ...string) []string {
 		return paperLines("SWE-Gym, 2,338 tasks", "mixture / student policy", "valid submissions", "512", "1", "5", "3", "16", "constant 3e-6", "–", "varies by batch", schedule...)
 	}
 	for preset, want := range map[string][]string{
-		"sft-paper":       paperLines("SWE-Gym, 2,338 tasks", "teacher policy", "passing patches", "all", "1", "1", "3", "16", "cosine, 1e-5 → 1e-6", "0.1", "684"),
-		"dagger-paper":    online(beta),
-		"aggrevate-paper": online(rho),
-		"opd-paper":       online(),
-		"grpo-paper":      paperLines("SkyRL-v0, 293 tasks", "student policy", "executable feedback", "32", "8", "3 passes", "–", "32", "constant 1e-6", "–", "–"),
+		"sft-paper":       paperLines("SWE-Gym, 2,338 tasks", "teacher policy", "passing patches", "all", "1", "1", "3", "16", "cosine, 1e-5 → 1e-6", "0.1", "684", passing),
+		"dagger-paper":    online(beta, labels, unneeded),
+		"aggrevate-paper": online(rho, labels, unneeded),
+		"opd-paper":       online(unneeded),
+		"grpo-paper":      paperLines("SkyRL-v0, 293 tasks", "student policy", "executable feedback", "32", "8", "3 passes", "–", "32", "constant 1e-6", "–", "–", passing),
 	} {
 		tasks := 2338
 		if preset == "grpo-paper" {
@@ -113,8 +116,39 @@ func TestExplicitValuesOverrideAPresetAndTheRowsSaySo(t *testing.T) {
 	if _, err := p.Fill(Run{Recipe: SFT}, 1); !errors.As(err, &e) || e.Field != "recipe" {
 		t.Error(err)
 	}
+	for _, name := range []string{"sft-paper", "grpo-paper"} {
+		p, _ := FindPreset(name)
+		if _, err := p.Fill(Run{Verify: VerifyNone}, 1); !errors.As(err, &e) || e.Field != "verify" {
+			t.Errorf("%s without verdicts: %v", name, err)
+		}
+	}
 	if rows := (Run{}).PresetRows(1); rows != nil {
 		t.Errorf("without a preset: %v", rows)
+	}
+}
+
+// TestRowsMarkEachChangeOfTheExperiment changes what table 5 and F.1 do not list in one row each.
+func TestRowsMarkEachChangeOfTheExperiment(t *testing.T) {
+	for _, c := range []struct {
+		preset string
+		tasks  int
+		over   Run
+		want   []string
+	}{
+		{"dagger-paper", 1, Run{LabelRule: "every:4", Verify: VerifyNone, Scaffold: "bare"}, []string{"training data: 1 tasks", "labels of the teacher: every:4", "scaffold: bare"}},
+		{"aggrevate-paper", 2338, Run{LabelRule: LabelAll, Verify: VerifyAll}, nil},
+		{"sft-paper", 2337, Run{Verify: "sample:9"}, []string{"training data: 2,337 tasks", "verification: sample:9"}},
+		{"grpo-paper", 293, Run{Verify: "sample:9"}, []string{"verification: sample:9"}},
+	} {
+		var differ []string
+		for _, row := range runFrom(t, c.preset, c.tasks, c.over).PresetRows(c.tasks) {
+			if row.Differs {
+				differ = append(differ, row.Setting+": "+row.Value)
+			}
+		}
+		if !slices.Equal(differ, c.want) {
+			t.Errorf("%s: got %q, want %q", c.preset, differ, c.want)
+		}
 	}
 }
 

@@ -15,19 +15,23 @@ type PresetRow struct {
 	Differs bool   `json:"differs" doc:"Whether the run has another value than the paper."`
 }
 
+// paperScaffold is the scaffold of all trajectories of the paper (4.1).
+const paperScaffold = "openhands"
+
 // column is a column of the paper's table 5.
 type column struct {
 	data, source, filtering, tasks, generations, rounds, epochs, batch, rate, warmup, retained string
+	of                                                                                         int // tasks of the data
 }
 
 // The columns of table 5, with the words of F.2 where a cell is empty. SFT rolls out every task once
 // (F.2); the policy gradient has no epochs.
 var (
-	columnSFT = column{data: "SWE-Gym, 2,338 tasks", source: "teacher policy", filtering: "passing patches", tasks: "all", generations: "1", rounds: "1", epochs: "3",
+	columnSFT = column{data: "SWE-Gym, 2,338 tasks", of: 2338, source: "teacher policy", filtering: "passing patches", tasks: "all", generations: "1", rounds: "1", epochs: "3",
 		batch: "16", rate: "cosine, 1e-5 → 1e-6", warmup: "0.1", retained: "684"}
-	columnOnline = column{data: "SWE-Gym, 2,338 tasks", source: "mixture / student policy", filtering: "valid submissions", tasks: "512", generations: "1", rounds: "5", epochs: "3",
+	columnOnline = column{data: "SWE-Gym, 2,338 tasks", of: 2338, source: "mixture / student policy", filtering: "valid submissions", tasks: "512", generations: "1", rounds: "5", epochs: "3",
 		batch: "16", rate: "constant 3e-6", warmup: "–", retained: "varies by batch"}
-	columnGRPO = column{data: "SkyRL-v0, 293 tasks", source: "student policy", filtering: "executable feedback", tasks: "32", generations: "8", rounds: "3 passes", epochs: "–",
+	columnGRPO = column{data: "SkyRL-v0, 293 tasks", of: 293, source: "student policy", filtering: "executable feedback", tasks: "32", generations: "8", rounds: "3 passes", epochs: "–",
 		batch: "32", rate: "constant 1e-6", warmup: "–", retained: "–"}
 )
 
@@ -50,7 +54,7 @@ func (r Run) tableRows(p Preset, tasks int) []PresetRow {
 	}
 	t := *r.Trainer
 	rows := []PresetRow{
-		{Setting: "training data", Value: grouped(tasks) + " tasks", Paper: p.paper.data, Where: "table 5, 4.1", By: "run"},
+		{Setting: "training data", Value: grouped(tasks) + " tasks", Paper: p.paper.data, Where: "table 5, 4.1", By: "run", Differs: tasks != p.paper.of},
 		{Setting: "trajectory source", Value: source(r.Recipe), Paper: p.paper.source, Where: table, By: "run"},
 		{Setting: "filtering", Value: filtering(r.Recipe), Paper: p.paper.filtering, Where: both, By: "export"},
 		same("tasks per online batch", orAll(r.TasksPerRound), p.paper.tasks, online, "run"),
@@ -85,7 +89,16 @@ func (r Run) configurationRows(p Preset) []PresetRow {
 	if r.Rho != nil {
 		rows = append(rows, same("student prefix κ ~ ρi", r.Rho.Text(), PaperRho.Text(), where, "run"))
 	}
+	if r.Recipe == DAgger || r.Recipe == AggreVaTe {
+		rows = append(rows, same("labels of the teacher", labelled(r.LabelRule), labelled(LabelAll), "3.2, F.2", "run"))
+	}
+	if p.reliesOnVerdicts() {
+		rows = append(rows, same("verification", verified(r.Verify), verified(VerifyAll), "F.2", "run"))
+	} else {
+		rows = append(rows, PresetRow{Setting: "verification", Value: verified(r.Verify), Paper: "not needed", Where: "F.2", By: "run"})
+	}
 	return append(rows,
+		same("scaffold", r.Scaffold, paperScaffold, "4.1, G.1", "run"),
 		PresetRow{Setting: "sampling", Value: PaperSampling.String(), Paper: PaperSampling.String(), Where: where, By: "policies"},
 		PresetRow{Setting: "evaluation", Value: "greedy", Paper: "greedy", Where: where, By: "run"},
 		same("maximum context, tokens", grouped(r.Limits.MaxContextTokens), grouped(PaperLimits.MaxContextTokens), where, "run"),
@@ -98,6 +111,17 @@ func (r Run) configurationRows(p Preset) []PresetRow {
 func same(setting, value, paper, where, by string) PresetRow {
 	return PresetRow{Setting: setting, Value: value, Paper: paper, Where: where, By: by, Differs: value != paper}
 }
+
+// labelled says at which states a label rule asks the teacher.
+func labelled(rule LabelRule) string {
+	if rule == "" || rule == LabelAll {
+		return "every visited state"
+	}
+	return string(rule)
+}
+
+// verified says which trajectories are verified.
+func verified(policy VerifyPolicy) string { return string(cmp.Or(policy, VerifyAll)) }
 
 func orAll(n int) string {
 	if n == 0 {

@@ -30,7 +30,7 @@ func TestAPresetFillsARunAndItsIterations(t *testing.T) {
 	var view struct {
 		Rows []relabel.PresetRow `json:"preset_rows"`
 	}
-	if err := json.Unmarshal(s.want(200, s.get("/v1/runs/"+id)).body, &view); err != nil || len(view.Rows) != 19 || !view.Rows[3].Differs || view.Rows[0].Value != "2 tasks" {
+	if err := json.Unmarshal(s.want(200, s.get("/v1/runs/"+id)).body, &view); err != nil || len(view.Rows) != 22 || !view.Rows[3].Differs || view.Rows[0].Value != "2 tasks" {
 		t.Errorf("%v: %+v", err, view.Rows)
 	}
 	seen := map[any]bool{}
@@ -58,6 +58,7 @@ func TestAPresetRefusesAnotherRecipeAndAnotherSampling(t *testing.T) {
 	body := `{"name":"paper","preset":"aggrevate-paper","tasks_per_round":1,"taskset":"` + ids.taskset + `","teacher":"teacher"}`
 	s.refused(s.post("/v1/runs", strings.Replace(body, `"teacher":"teacher"`, `"teacher":"hot"`, 1)), 422, relabel.CodeInvalid, "teacher")
 	s.refused(s.post("/v1/runs", strings.Replace(body, `"name"`, `"recipe":"dagger","name"`, 1)), 422, relabel.CodeInvalid, "recipe")
+	s.refused(s.post("/v1/runs", strings.Replace(body, "aggrevate-paper", `sft-paper","verify":"none`, 1)), 422, relabel.CodeInvalid, "verify")
 	s.refused(s.post("/v1/runs", strings.Replace(body, "aggrevate-paper", "ppo-paper", 1)), 422, relabel.CodeInvalid, "preset")
 	path := "/v1/runs/" + s.want(201, s.post("/v1/runs", body)).field("id").(string) + "/iterations"
 	s.refused(s.post(path, `{"student":"hot"}`), 422, relabel.CodeInvalid, "student")
