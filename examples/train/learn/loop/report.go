@@ -26,6 +26,10 @@ type row struct {
 	AheadRange *stats.Interval
 	Compared   bool
 	Recovery   stats.Interval
+	// RecoveryAhead is the difference of the recovery to that of sft, nil unless both had a first check that
+	// failed. RecoveryRange is its interval by Newcombe, from that of each: the tasks differ between arms.
+	RecoveryAhead *float64
+	RecoveryRange stats.Interval
 }
 
 // sum adds a count over the seeds.
@@ -97,25 +101,17 @@ func (l *loop) evaluations(a arm, round int) map[int]evaluation {
 
 // newRow computes the figures of a row. sft are the results that it is compared with.
 func newRow(a arm, round int, by, sft map[int]evaluation) row {
-	r := row{Arm: a, Round: round}
-	clusters, repairs, ahead := map[string]stats.Cluster{}, map[string]stats.Cluster{}, map[string][]float64{}
+	r := row{Arm: a, Round: round, Success: shareOf(by, anyFirst).interval, Recovery: shareOf(by, failedFirst).interval}
+	ahead := map[string][]float64{}
 	for _, seed := range slices.Sorted(maps.Keys(by)) {
 		e := by[seed]
 		r.Seeds = append(r.Seeds, e)
 		for task, w := range e.Ways {
-			c := clusters[task]
-			clusters[task] = stats.Cluster{Successes: c.Successes + count(w.Solved), Trials: c.Trials + 1}
-			if w.First == firstFailed {
-				c := repairs[task]
-				repairs[task] = stats.Cluster{Successes: c.Successes + count(w.Solved), Trials: c.Trials + 1}
-			}
 			if other, there := sft[seed].Ways[task]; there {
 				ahead[task] = append(ahead[task], float64(count(w.Solved)-count(other.Solved)))
 			}
 		}
 	}
-	r.Success = r.interval(r.Solved(), r.Tasks(), clusters)
-	r.Recovery = r.interval(r.Recovered(), r.FirstFailed(), repairs)
 	var differences []float64
 	for _, task := range slices.Sorted(maps.Keys(ahead)) {
 		differences = append(differences, mean(ahead[task]))
@@ -125,18 +121,63 @@ func newRow(a arm, round int, by, sft map[int]evaluation) row {
 		if interval, known := stats.BootstrapMean(differences, 1); known {
 			r.AheadRange = &interval
 		}
+		r.compareRecovery(shareOf(common(by, sft), failedFirst), shareOf(common(sft, by), failedFirst))
 	}
 	return r
 }
 
-// interval is Wilson's for one seed, and clustered by task for several.
-func (r row) interval(successes, trials int, byTask map[string]stats.Cluster) stats.Interval {
-	if len(r.Seeds) > 1 {
-		clustered, _ := stats.Clustered(slices.Collect(maps.Values(byTask)))
-		return clustered
+// compareRecovery sets the difference of the recovery.
+func (r *row) compareRecovery(own, sft share) {
+	if own.of == 0 || sft.of == 0 {
+		return
 	}
-	return stats.Wilson(successes, trials)
+	r.RecoveryAhead = new(own.rate() - sft.rate())
+	r.RecoveryRange = stats.Newcombe(own.rate(), own.interval, sft.rate(), sft.interval)
 }
+
+// common are the results of the seeds that both have.
+func common(by, other map[int]evaluation) map[int]evaluation {
+	both := map[int]evaluation{}
+	for seed, e := range by {
+		if _, there := other[seed]; there {
+			both[seed] = e
+		}
+	}
+	return both
+}
+
+// share is how many of some trajectories solved their task.
+type share struct {
+	solved, of int
+	interval   stats.Interval // Wilson's for one seed, clustered by task for several
+}
+
+func (s share) rate() float64 { return float64(s.solved) / float64(max(1, s.of)) }
+
+// shareOf counts the trajectories with a first check.
+func shareOf(by map[int]evaluation, has func(first string) bool) (s share) {
+	tasks := map[string]stats.Cluster{}
+	for _, e := range by {
+		for task, w := range e.Ways {
+			if !has(w.First) {
+				continue
+			}
+			s.of++
+			s.solved += count(w.Solved)
+			c := tasks[task]
+			tasks[task] = stats.Cluster{Successes: c.Successes + count(w.Solved), Trials: c.Trials + 1}
+		}
+	}
+	s.interval = stats.Wilson(s.solved, s.of)
+	if len(by) > 1 {
+		s.interval, _ = stats.Clustered(slices.Collect(maps.Values(tasks)))
+	}
+	return s
+}
+
+func anyFirst(string) bool { return true }
+
+func failedFirst(first string) bool { return first == firstFailed }
 
 func mean(values []float64) float64 {
 	sum := 0.0
@@ -146,7 +187,7 @@ func mean(values []float64) float64 {
 	return sum / float64(max(1, len(values)))
 }
 
-// Rate, Difference and Repair are cells of the table, in percent and points.
+// Rate, Difference, Repair and RepairDifference are cells of the table, in percent and points.
 func (r row) Rate() string {
 	return fmt.Sprintf("%.1f [%.1f, %.1f]", percent(r.Solved(), r.Tasks()), 100*r.Success.Low, 100*r.Success.High)
 }
@@ -159,7 +200,20 @@ func (r row) Difference() string {
 	if r.AheadRange == nil {
 		return fmt.Sprintf("%+.1f", 100*r.Ahead)
 	}
-	return fmt.Sprintf("%+.1f [%+.1f, %+.1f]", 100*r.Ahead, 100*r.AheadRange.Low, 100*r.AheadRange.High)
+	return points(r.Ahead, *r.AheadRange)
+}
+
+// RepairDifference is described at Rate.
+func (r row) RepairDifference() string {
+	if r.RecoveryAhead == nil {
+		return ""
+	}
+	return points(*r.RecoveryAhead, r.RecoveryRange)
+}
+
+// points is a difference of rates with its interval.
+func points(difference float64, i stats.Interval) string {
+	return fmt.Sprintf("%+.1f [%+.1f, %+.1f]", 100*difference, 100*i.Low, 100*i.High)
 }
 
 // Repair is described at Rate.
@@ -174,9 +228,9 @@ func (r row) Repair() string {
 func text(rows []row) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "arm\tround\tsolved % [95 %]\teach seed\tahead of sft\tsolved after a failed check %\tfinished wrong\tunfinished\tturns")
+	fmt.Fprintln(w, "arm\tround\tsolved % [95 %]\teach seed\tahead of sft\tsolved after a failed check %\tahead of sft in this\tfinished wrong\tunfinished\tturns")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%d\t%d\t%.1f\n", r.Arm.Name, r.Round, r.Rate(), r.Each(), r.Difference(), r.Repair(), r.Wrong(), r.Unfinished(), r.Turns())
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%.1f\n", r.Arm.Name, r.Round, r.Rate(), r.Each(), r.Difference(), r.Repair(), r.RepairDifference(), r.Wrong(), r.Unfinished(), r.Turns())
 	}
 	_ = w.Flush() // a builder takes everything
 	return b.String()

@@ -41,8 +41,41 @@ func TestARowComparesTheSameTasksAndSeeds(t *testing.T) {
 	if want, _ := stats.Clustered([]stats.Cluster{{Successes: 1, Trials: 1}, {Successes: 2, Trials: 2}, {Trials: 1}}); math.Abs(r.Recovery.Low-want.Low) > 1e-12 || math.Abs(r.Recovery.High-want.High) > 1e-12 {
 		t.Errorf("recovery %v, want %v", r.Recovery, want)
 	}
-	if own := newRow(armOf("sft"), 4, sft, sft); own.Compared || own.Difference() != "" {
+	if own := newRow(armOf("sft"), 4, sft, sft); own.RecoveryAhead != nil || own.Compared || own.Difference() != "" {
 		t.Errorf("sft is compared with itself: %+v", own)
+	}
+}
+
+// failedChecks is an evaluation of tasks of which some had a first check that failed.
+func failedChecks(recovered, failed, others int) map[int]evaluation {
+	letters := strings.Repeat("R", recovered) + strings.Repeat("F", failed-recovered) + strings.Repeat("S", others)
+	return map[int]evaluation{0: solved(letters)}
+}
+
+func TestARowComparesTheRecovery(t *testing.T) {
+	r := newRow(armOf("low"), 4, failedChecks(30, 64, 136), failedChecks(0, 73, 127))
+	if got := r.RepairDifference(); got != "+46.9 [+34.2, +58.9]" {
+		t.Error(got)
+	}
+	for _, never := range []map[int]evaluation{failedChecks(0, 0, 200), nil} {
+		if r := newRow(armOf("low"), 4, failedChecks(30, 64, 136), never); r.RecoveryAhead != nil || r.RepairDifference() != "" {
+			t.Errorf("compared with no failed check: %s", r.RepairDifference())
+		}
+	}
+}
+
+func TestTheRecoveryIsComparedOnTheSeedsOfBoth(t *testing.T) {
+	low := map[int]evaluation{0: solved("RF"), 1: solved("FF")}
+	r := newRow(armOf("low"), 4, low, map[int]evaluation{0: solved("FF"), 2: solved("RR")})
+	if r.RecoveryAhead == nil || *r.RecoveryAhead != 0.5 {
+		t.Errorf("%s", r.RepairDifference())
+	}
+	r = newRow(armOf("low"), 4, map[int]evaluation{0: solved("RF"), 1: solved("RR")}, map[int]evaluation{0: solved("FF"), 1: solved("RF")})
+	own, _ := stats.Clustered([]stats.Cluster{{Successes: 2, Trials: 2}, {Successes: 1, Trials: 2}})
+	sft, _ := stats.Clustered([]stats.Cluster{{Successes: 1, Trials: 2}, {Trials: 2}})
+	want := stats.Newcombe(0.75, own, 0.25, sft)
+	if math.Abs(r.RecoveryRange.Low-want.Low) > 1e-12 || math.Abs(r.RecoveryRange.High-want.High) > 1e-12 {
+		t.Errorf("%v, want %v", r.RecoveryRange, want)
 	}
 }
 
@@ -59,6 +92,7 @@ func TestOnlyTheOutputOfTheChecksIsOne(t *testing.T) {
 
 func TestThePageShowsEachRowAndItsOrigin(t *testing.T) {
 	rows := []row{newRow(base, 1, map[int]evaluation{0: solved("SFUU")}, nil), newRow(armOf("low"), 2, map[int]evaluation{0: solved("SSRU")}, map[int]evaluation{0: solved("SFFU")})}
+	const difference = "+100.0 [-3.1, +100.0]" // of 1 of 1 and 0 of 2
 	name := filepath.Join(t.TempDir(), "results.html")
 	of := &record{Students: map[string]student{"0-low-2": {SHA256: strings.Repeat("ab", 32), Manifest: strings.Repeat("cd", 32), Labels: 1500}}}
 	if err := writePage(name, rows, of); err != nil {
@@ -68,12 +102,12 @@ func TestThePageShowsEachRowAndItsOrigin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"0-low-2", "abababababababab", "75.0 [", "50.0 [", "100 [21, 100] of 1", "<polyline"} {
+	for _, want := range []string{"0-low-2", "abababababababab", "75.0 [", "50.0 [", "100 [21, 100] of 1", "<polyline", strings.ReplaceAll(difference, "+", "&#43;")} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if table := text(rows); !strings.Contains(table, "low") || !strings.Contains(table, "75.0 [") {
+	if table := text(rows); !strings.Contains(table, "low") || !strings.Contains(table, "75.0 [") || !strings.Contains(table, difference) {
 		t.Errorf("the table is\n%s", table)
 	}
 }
