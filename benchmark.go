@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Benchmark is a fixed list of tasks with limits, which evaluations roll out. It never changes.
+// Benchmark is a fixed list of tasks with limits, which evaluations and samples roll out. It never changes.
 // One with a name reserves its tasks: they are not drawn for collection and not exported, unless
-// that is allowed. One without a name holds what evaluations drew.
+// that is allowed. One without a name holds what evaluations, and samples on held-out tasks, drew.
 type Benchmark struct {
 	ID        ID              `json:"id" doc:"Its id."`
-	Name      string          `json:"name,omitempty" doc:"Its name; absent: it is what evaluations drew, and reserves no task."`
+	Name      string          `json:"name,omitempty" doc:"Its name; absent: it is what evaluations or samples drew, and reserves no task."`
 	TasksetID ID              `json:"taskset_id" doc:"The task set of its tasks."`
 	Source    BenchmarkSource `json:"source" doc:"How its tasks were chosen."`
 	Tasks     int             `json:"tasks" doc:"Number of its tasks."`
@@ -23,7 +23,7 @@ type Benchmark struct {
 
 // BenchmarkSource says how the tasks of a benchmark were chosen.
 type BenchmarkSource struct {
-	Kind BenchmarkSourceKind `json:"kind" doc:"instances: by their instance ids. held_out: the held-out tasks. all: all tasks of the task set. drawn: by a seed. evaluation: what an evaluation drew."`
+	Kind BenchmarkSourceKind `json:"kind" doc:"instances: by their instance ids. held_out: the held-out tasks. all: all tasks of the task set. drawn: by a seed. evaluation: what an evaluation, or a sample on held-out tasks, drew."`
 	Seed *int64              `json:"seed,omitempty" doc:"Seed of the draw; absent unless drawn."`
 }
 

@@ -92,15 +92,15 @@ type NewIteration struct {
 	Rho         *RhoSchedule // instead of the run's schedule of ρ
 	Tasks       int          // how many tasks to draw with the run's seed; 0 means all
 	Instances   []string     // exactly these; held-out ones only in an evaluation
-	HeldOut     bool         // evaluate on the held-out tasks
+	HeldOut     bool         // evaluate or sample on the held-out tasks
 	Again       *Draw        // exactly the tasks of another iteration; nil: a new draw
 	Walked      []WalkedDraw // earlier draws of the run's iterations of this kind along permutations, in order
 	Generations int          // rollouts per task; 0 means Again's, or else 1
 	LabelRule   LabelRule    // instead of the run's; "" means the run's
 	Verify      VerifyPolicy // instead of the run's; "" means the run's, or in an evaluation all
 
-	// OnBenchmark is what an evaluation rolls out: exactly its tasks, with its limits; nil: a
-	// benchmark of the tasks that the other fields select, with the run's limits.
+	// OnBenchmark is what an evaluation or a sample rolls out: exactly its tasks, with its limits; nil in
+	// one that measures: a benchmark of the tasks that the other fields select, with the run's limits.
 	OnBenchmark *Benchmark
 	// AllowBenchmarks are names of benchmarks whose tasks may be drawn, besides the run's. Reserved
 	// are the tasks that other benchmarks reserve, with their names; see BenchmarkStore.
@@ -108,10 +108,16 @@ type NewIteration struct {
 	Reserved        map[ID]string
 }
 
+// Measures reports whether the iteration only measures its student: an evaluation, or a sample on a
+// benchmark or on held-out tasks. No state of it is ever exported.
+func (ask NewIteration) Measures() bool {
+	return ask.Kind == Evaluate || ask.Kind == Sample && (ask.HeldOut || ask.OnBenchmark != nil)
+}
+
 // WithDefaults returns the request with the run's own numbers of tasks and rollouts where it has none
 // and draws for training.
 func (ask NewIteration) WithDefaults(run Run) NewIteration {
-	if ask.Kind == Evaluate || ask.Again != nil {
+	if ask.Measures() || ask.Again != nil {
 		return ask
 	}
 	ask.Generations = cmp.Or(ask.Generations, run.Generations)
@@ -126,7 +132,7 @@ func (ask NewIteration) WithDefaults(run Run) NewIteration {
 type Draw struct {
 	IterationID ID       `json:"iteration_id" doc:"The iteration."`
 	TasksetID   ID       `json:"taskset_id" doc:"The task set of its tasks."`
-	BenchmarkID *ID      `json:"benchmark_id,omitempty" doc:"The benchmark of an evaluation; absent in other iterations."`
+	BenchmarkID *ID      `json:"benchmark_id,omitempty" doc:"The benchmark of an evaluation, or of a sample on a benchmark or held-out tasks; absent in other iterations."`
 	Generations int      `json:"generations" doc:"Rollouts per task."`
 	Instances   []string `json:"instances" doc:"The instance ids, sorted."`
 	// ReservedTasks counts the tasks that the draw excluded since benchmarks reserve them.
@@ -136,6 +142,7 @@ type Draw struct {
 // PlannedIteration is an iteration with its trajectories, drawn and ready to be stored.
 type PlannedIteration struct {
 	Iteration    Iteration
+	Measures     bool // see NewIteration.Measures; such an iteration without a benchmark gets one of its tasks
 	Trajectories []Trajectory
 }
 

@@ -173,9 +173,9 @@ type Iteration struct {
 	AgainID     *ID           `json:"again_id,omitempty" doc:"The iteration whose draw it repeats; absent: a new draw."`
 	Walk        *Walk         `json:"walk,omitempty" doc:"Its place in the permutations of the run's tasks; absent: its tasks were drawn anew or named."`
 
-	// BenchmarkID and Limits are those of an evaluation; nil in other iterations.
-	BenchmarkID *ID        `json:"benchmark_id,omitempty" doc:"The benchmark whose tasks an evaluation rolls out; absent in other iterations."`
-	Limits      *RunLimits `json:"limits,omitempty" doc:"Limits of each trajectory of an evaluation, those of its benchmark; absent: the run's."`
+	// BenchmarkID and Limits are those of an iteration that only measures; nil in other iterations.
+	BenchmarkID *ID        `json:"benchmark_id,omitempty" doc:"The benchmark whose tasks an evaluation, or a sample on a benchmark or held-out tasks, rolls out; absent in other iterations. No state of such an iteration is exported."`
+	Limits      *RunLimits `json:"limits,omitempty" doc:"Limits of each of its trajectories, those of its benchmark; absent: the run's."`
 	// AllowBenchmarks are names of benchmarks whose tasks it may have drawn, the run's among them;
 	// ReservedTasks counts the tasks of other benchmarks that its draw excluded.
 	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" doc:"Names of benchmarks whose tasks it may have drawn; absent: none."`

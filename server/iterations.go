@@ -111,8 +111,8 @@ func checkUncertainty(it relabel.Iteration, student relabel.Policy) error {
 	return nil
 }
 
-// resolveDraw finds the iteration to repeat and the benchmark of a request. An evaluation that
-// repeats an evaluation has its benchmark.
+// resolveDraw finds the iteration to repeat and the benchmark of a request. An evaluation or a sample
+// that repeats one with a benchmark has this benchmark.
 func (s *site) resolveDraw(ctx context.Context, b api.NewIteration, ask *relabel.NewIteration) error {
 	word := b.Benchmark
 	if b.Again != nil {
@@ -124,7 +124,7 @@ func (s *site) resolveDraw(ctx context.Context, b api.NewIteration, ask *relabel
 		if word != "" {
 			return relabel.Errorf(relabel.CodeInvalid, "repeats a draw: leave benchmark out").On("again")
 		}
-		if draw.BenchmarkID != nil && ask.Kind == relabel.Evaluate {
+		if draw.BenchmarkID != nil && !ask.Kind.Labelled() {
 			word = draw.BenchmarkID.String()
 		}
 	}
@@ -144,7 +144,7 @@ func (s *site) tasksToDraw(ctx context.Context, run relabel.Run, ask *relabel.Ne
 	if ask.OnBenchmark != nil {
 		return s.Store.ListBenchmarkTasks(ctx, ask.OnBenchmark.ID)
 	}
-	if ask.Kind != relabel.Evaluate {
+	if !ask.Measures() {
 		ask.Reserved, err = s.Store.ListReserved(ctx, run.TasksetID, slices.Concat(run.AllowBenchmarks, ask.AllowBenchmarks))
 		if err != nil {
 			return nil, err

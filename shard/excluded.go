@@ -69,6 +69,8 @@ func excludeTrajectory(r relabel.Recipe, sel relabel.ExportSelection, tr relabel
 		return InBenchmark, tr.Benchmark
 	case t.Kind == relabel.Evaluate || tr.Iteration.Kind == relabel.Evaluate:
 		return Evaluation, ""
+	case tr.Iteration.BenchmarkID != nil:
+		return InBenchmark, "of a sample on held-out tasks or a benchmark"
 	case !r.OnPolicy() && !(t.Kind.Labelled() && tr.Iteration.Kind.Labelled()):
 		return Sampled, ""
 	case t.State == relabel.Failed:

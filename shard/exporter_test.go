@@ -119,14 +119,16 @@ func TestEveryLabelledStateIsARowOrCountedByItsReason(t *testing.T) {
 	heldOut.Task.HeldOut = true
 	evaluation.Trajectory.Kind = relabel.Evaluate
 	sample.Trajectory.Kind = relabel.Sample
+	measured := someTrajectory(1, 11, 2)
+	measured.Trajectory.Kind, measured.Iteration.BenchmarkID = relabel.Sample, new(relabel.NewID())
 	underWay.Trajectory.State = relabel.Verifying
 	loose.Trajectory.Submitted = nil
-	s := newFixedStore(tr, heldOut, reserved, evaluation, sample, underWay, loose, unresolved)
+	s := newFixedStore(tr, heldOut, reserved, evaluation, sample, measured, underWay, loose, unresolved)
 	s.newExport("x", relabel.ExportSelection{Submitted: true, Resolved: true})
 	e := export(t, s, newTestExporter(t, s))
 
 	want := map[string]int{"label_missing": 3, "label_cut_by_length": 1, "label_not_text": 1, "label_refused": 1, "label_malformed_arguments": 1,
-		"label_unknown_tool": 1, "label_no_call": 1, "label_unparsed": 1, "held_out": 3, "benchmark": 8, "evaluation": 4, "sample": 7, "not_done": 5, "not_submitted": 6, "not_resolved": 2}
+		"label_unknown_tool": 1, "label_no_call": 1, "label_unparsed": 1, "held_out": 3, "benchmark": 10, "evaluation": 4, "sample": 7, "not_done": 5, "not_submitted": 6, "not_resolved": 2}
 	if !maps.Equal(e.Excluded, want) || e.Rows != 2 {
 		t.Errorf("%d rows, left out %v, want 2, %v", e.Rows, e.Excluded, want)
 	}

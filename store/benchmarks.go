@@ -24,7 +24,7 @@ var benchmarkSelect = `SELECT be.id, coalesce(be.name, '') AS name, be.taskset_i
 	(SELECT coalesce(json_agg(json_build_object('instance_id', ex.instance_id, 'reason', ex.reason) ORDER BY ex.instance_id), '[]')
 		FROM benchmark_excluded ex WHERE ex.benchmark_id = be.id) AS excluded,
 	` + limitsOf("be") + ` AS limits, be.created_at,
-	(SELECT count(*) FROM iterations it WHERE it.benchmark_id = be.id) AS evaluations FROM benchmarks be`
+	(SELECT count(*) FROM iterations it WHERE it.benchmark_id = be.id AND it.kind = 'evaluate') AS evaluations FROM benchmarks be`
 
 const limitColumns = "max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries"
 
@@ -76,7 +76,7 @@ func tasksDigest(tasks []relabel.ID) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// drawnBenchmark returns the benchmark without a name that has the tasks of an evaluation and
+// drawnBenchmark returns the benchmark without a name that has the tasks of an iteration and
 // the limits of its run, which it stores if there is none.
 func drawnBenchmark(ctx context.Context, tx pgx.Tx, run relabel.ID, trajectories []relabel.Trajectory) (relabel.ID, error) {
 	tasks := make([]relabel.ID, len(trajectories))
@@ -174,6 +174,6 @@ func (s *Store) ListReserved(ctx context.Context, taskset relabel.ID, allowed []
 // benchmark. CodeInvalid for an invalid page.
 func (s *Store) ListEvaluations(ctx context.Context, benchmark relabel.ID, p relabel.Page) ([]relabel.Iteration, string, error) {
 	l := list[relabel.Iteration]{query: iterationSelect, key: "it", keyOf: func(it relabel.Iteration) cursor { return cursor{it.CreatedAt, it.ID} }}
-	l.where("it.benchmark_id = %s", benchmark)
+	l.where("it.kind = 'evaluate' AND it.benchmark_id = %s", benchmark)
 	return l.page(ctx, s, p)
 }

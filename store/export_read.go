@@ -112,14 +112,14 @@ func changedSince(id relabel.ID, err error) error {
 
 // selected returns the selection by iteration number, instance id and generation: finished
 // trajectories of the iterations that the run's recipe exports, with sel.Unfinished all of them,
-// never held-out tasks.
+// never held-out tasks and never those that measure on a benchmark.
 func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]sizedTrajectory, error) {
 	recipe, err := readValue[relabel.Recipe](ctx, tx, "SELECT recipe FROM runs WHERE id = $1", sel.RunID)
 	if err != nil {
 		return nil, notFound("run", sel.RunID, err)
 	}
 	kind := recipe.DefaultKind()
-	last, err := readValue[int](ctx, tx, `SELECT number FROM iterations WHERE run_id = $1 AND kind = $4
+	last, err := readValue[int](ctx, tx, `SELECT number FROM iterations WHERE run_id = $1 AND kind = $4 AND benchmark_id IS NULL
 		AND (number = $2 OR $2 = 0 AND (state = 'done' OR $3 AND state = 'running')) ORDER BY number DESC LIMIT 1`, sel.RunID, sel.Iteration, sel.Unfinished, kind)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) && sel.Iteration == 0 && sel.Unfinished:
@@ -127,7 +127,7 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 	case errors.Is(err, pgx.ErrNoRows) && sel.Iteration == 0:
 		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no iteration that is done: wait until one is, or export the finished trajectories of a running one (unfinished)").On("iteration")
 	case errors.Is(err, pgx.ErrNoRows):
-		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no iteration %d", sel.Iteration).On("iteration")
+		return nil, relabel.Errorf(relabel.CodeNotFound, "the run has no %s iteration %d for training; samples on held-out tasks or a benchmark are never exported", kind, sel.Iteration).On("iteration")
 	case err != nil:
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 			coalesce(tr.failure_mode, ''), coalesce(tr.tool_use_error, false), tr.failure_rules >= $11
 		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id
 		LEFT JOIN (`+reservedTasks("(SELECT taskset_id FROM runs WHERE id = $1)", "$10::text[]")+`) re ON re.task_id = tr.task_id
-		WHERE it.run_id = $1 AND it.kind = $8 AND (it.number = $2 OR $3 AND it.number < $2)
+		WHERE it.run_id = $1 AND it.kind = $8 AND it.benchmark_id IS NULL AND (it.number = $2 OR $3 AND it.number < $2)
 		AND (tr.state IN ('done', 'failed', 'cancelled') OR $7) AND NOT ta.held_out
 		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated, sel.LabelPolicyID,
 		sel.ExcludeFlags, relabel.AnyFlag, sel.Unfinished, kind, recipe == relabel.OPD, texts(sel.AllowBenchmarks), relabel.FailureRules)
@@ -224,7 +224,7 @@ func setGroups(all []sizedTrajectory, protections int) {
 // allOver refuses running iterations up to last. An export of "the latest" may find a newer
 // iteration than at the time of its request.
 func allOver(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection, kind relabel.IterationKind, last int) error {
-	running, err := readValue[*int](ctx, tx, `SELECT min(number) FROM iterations WHERE run_id = $1 AND kind = $4 AND state = 'running'
+	running, err := readValue[*int](ctx, tx, `SELECT min(number) FROM iterations WHERE run_id = $1 AND kind = $4 AND benchmark_id IS NULL AND state = 'running'
 		AND (number = $2 OR $3 AND number < $2)`, sel.RunID, last, sel.Aggregated, kind)
 	if err == nil && running != nil {
 		return relabel.Errorf(relabel.CodeConflict, "%s iteration %d is still running: wait until it is done, cancel it, or export its finished trajectories (unfinished)", kind, *running).On("iteration")

@@ -14,7 +14,7 @@ var iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student_i
 
 // CreateIteration stores an iteration with its trajectories and one wake-up each, in one
 // transaction. CodeConflict if the number is taken, CodeInvalid without trajectories. An
-// evaluation without a benchmark gets one without a name, of exactly its tasks.
+// iteration that measures without a benchmark gets one without a name, of exactly its tasks.
 func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration) error {
 	if len(p.Trajectories) == 0 {
 		return relabel.Errorf(relabel.CodeInvalid, "an iteration needs at least one trajectory").On("tasks")
@@ -25,7 +25,7 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 		if err := keepRun(ctx, tx, itself, it.RunID); err != nil {
 			return err
 		}
-		if it.Kind == relabel.Evaluate && it.BenchmarkID == nil {
+		if (it.Kind == relabel.Evaluate || p.Measures) && it.BenchmarkID == nil {
 			drawn, err := drawnBenchmark(ctx, tx, it.RunID, p.Trajectories)
 			if err != nil {
 				return err

@@ -134,7 +134,7 @@ func sourceWord(s relabel.BenchmarkSource) string {
 	case relabel.FromSeed:
 		return fmt.Sprintf("drawn from all tasks with seed %d", *s.Seed)
 	case relabel.FromEvaluation:
-		return "what an evaluation drew"
+		return "what an evaluation or a sample drew"
 	}
 	return string(s.Kind)
 }

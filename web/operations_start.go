@@ -30,7 +30,7 @@ func (v *viewer) startIteration(r *http.Request, run relabel.Run, chosen url.Val
 	}
 	body.Student = cmp.Or(body.Student, nextStudent(rounds, names))
 	// An evaluation never draws from the tasks that its student was trained on.
-	body.HeldOut = body.Kind == relabel.Evaluate && len(body.Instances) == 0 && body.Again == nil && body.Benchmark == ""
+	body.HeldOut = body.HeldOut || body.Kind == relabel.Evaluate && len(body.Instances) == 0 && body.Again == nil && body.Benchmark == ""
 	o := post(runPath(run.ID), "/iterations", "Start the next iteration of "+run.Name, "Start")
 	o.Call.Body, o.Fields, o.Done = body, startFields(run, f, body, names, benchmarks, rounds), madeAt("/iterations/")
 	n, reserved, err := v.countTrajectories(r.Context(), run, body)
@@ -53,7 +53,8 @@ func startForm(run relabel.Run, chosen url.Values) form {
 	}
 	if kind == relabel.Evaluate {
 		f.hidden = append(f.hidden, "allow_benchmarks")
-	} else {
+	}
+	if kind.Labelled() {
 		f.hidden = append(f.hidden, "held_out", "benchmark")
 	}
 	switch {
@@ -61,8 +62,10 @@ func startForm(run relabel.Run, chosen url.Values) form {
 		f.hidden = append(f.hidden, "benchmark", "again", "tasks", "held_out")
 	case chosen.Get("again") != "":
 		f.hidden = append(f.hidden, "benchmark", "instances", "tasks", "held_out")
-	case kind == relabel.Evaluate && strings.TrimSpace(chosen.Get("benchmark")) != "":
-		f.hidden = append(f.hidden, "again", "instances", "tasks", "held_out")
+	case !kind.Labelled() && strings.TrimSpace(chosen.Get("benchmark")) != "":
+		f.hidden = append(f.hidden, "again", "instances", "tasks", "held_out", "allow_benchmarks")
+	case kind == relabel.Sample && chosen.Get("held_out") == "true":
+		f.hidden = append(f.hidden, "benchmark", "again", "instances", "allow_benchmarks")
 	}
 	return f
 }
@@ -118,7 +121,7 @@ func (v *viewer) countTrajectories(ctx context.Context, run relabel.Run, ask api
 	default:
 		n, reserved = tasks.Open, tasks.Reserved
 	}
-	full := relabel.NewIteration{Kind: cmp.Or(ask.Kind, run.Recipe.DefaultKind()), Tasks: ask.Tasks, Instances: ask.Instances, Generations: ask.Generations}.WithDefaults(run)
+	full := relabel.NewIteration{Kind: cmp.Or(ask.Kind, run.Recipe.DefaultKind()), Tasks: ask.Tasks, Instances: ask.Instances, HeldOut: ask.HeldOut, Generations: ask.Generations}.WithDefaults(run)
 	if full.Tasks > 0 {
 		n = min(n, full.Tasks)
 	}

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"html"
+	"strings"
 	"testing"
 
 	"relabel"
@@ -16,7 +17,7 @@ func TestAnEvaluationIsStartedOnHeldOutNamedOrRepeatedTasks(t *testing.T) {
 	ask := func(query string) string {
 		return html.UnescapeString(s.get(200, path+"?part=operation&kind=evaluate"+query))
 	}
-	contains(t, ask(""), `"kind":"evaluate","held_out":true}`, "Evaluate on the held-out tasks", "Queues 0 trajectories")
+	contains(t, ask(""), `"kind":"evaluate","held_out":true}`, "Evaluate or sample on the held-out tasks", "Queues 0 trajectories")
 	contains(t, ask("&instances=a%0D%0Ab&tasks=9"), `"kind":"evaluate","instances":["a","b"]}`, "Queues 2 trajectories")
 	contains(t, ask("&again="+of.IterationID.String()), `"kind":"evaluate","again":"`+of.IterationID.String()+`"}`, "Queues 1 trajectories")
 	s.get(400, path+"?kind=evaluate&again=x")
@@ -44,6 +45,11 @@ func TestThePageOfAnIterationCountsWhatTheServerQueues(t *testing.T) {
 	contains(t, ask("&student=drawn-student&kind=sample&tasks=1"), "Queues 4 trajectories")
 	s.iterate(`{"student":"drawn-student"}`, "........")
 	contains(t, ask("&kind=evaluate&benchmark=reserving"), "Queues 1 trajectories")
+	contains(t, ask("&kind=sample&benchmark=reserving"), "Queues 1 trajectories", `"kind":"sample","benchmark":"reserving"}`)
+	contains(t, ask("&kind=sample&held_out=true"), "Queues 0 trajectories", `"kind":"sample","held_out":true}`)
+	if page := ask("&kind=sample&held_out=true&tasks=2&allow_benchmarks=reserving"); strings.Contains(page, `"allow_benchmarks"`) || !strings.Contains(page, `"tasks":2`) {
+		t.Error("it allows benchmarks for a sample on held-out tasks, or does not bound it")
+	}
 }
 
 // taskIDs are the first n tasks of the run's task set.

@@ -49,9 +49,11 @@ func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tas
 		return drawn{}, relabel.Errorf(relabel.CodeInvalid, "is %d; there are %d tasks to draw from%s", ask.Tasks, len(pool), besides(chosen.reserved)).On("tasks")
 	}
 	switch {
-	case run.Draw == relabel.DrawPermutation && it.Kind != relabel.Evaluate && len(ask.Instances) == 0:
+	case run.Draw == relabel.DrawPermutation && !ask.Measures() && len(ask.Instances) == 0:
 		walked, walk := WalkTasks(run.Seed, ask.Walked, pool, cmp.Or(ask.Tasks, len(pool)))
 		chosen.tasks, chosen.walk = walked, &walk
+	case ask.Tasks > 0 && ask.Measures(): // the tasks of the run's evaluations
+		chosen.tasks = DrawTasks(run.Seed, relabel.Evaluate, it.Number, pool, ask.Tasks)
 	case ask.Tasks > 0:
 		chosen.tasks = DrawTasks(run.Seed, it.Kind, it.Number, pool, ask.Tasks)
 	default:

@@ -8,10 +8,9 @@ import (
 )
 
 // Plan turns a request for iteration number of a run into the iteration with its trajectories drawn:
-// βi or ρi, the tasks, and b1…bT of each rollout. tasks are all of the run's taskset, or of
-// ask.OnBenchmark. The draws
-// depend only on the run's seed and the arguments; the ids are fresh. Errors are CodeInvalid and name
-// the field of the request.
+// βi or ρi, the tasks, and b1…bT of each rollout. tasks are all of the run's task set, or of
+// ask.OnBenchmark. The draws depend only on the run's seed and the arguments; the ids are fresh. Errors
+// are CodeInvalid and name the field of the request.
 func Plan(run relabel.Run, number int, ask relabel.NewIteration, tasks []relabel.Task) (relabel.PlannedIteration, error) {
 	run = Defaults(run)
 	if ask.OnBenchmark != nil {
@@ -34,7 +33,7 @@ func Plan(run relabel.Run, number int, ask relabel.NewIteration, tasks []relabel
 			"%d tasks in %d generations are more than the %d trajectories that an iteration may have",
 			len(chosen.tasks), it.Generations, MaxTrajectories).On("generations")
 	}
-	plan := relabel.PlannedIteration{Iteration: it, Trajectories: make([]relabel.Trajectory, 0, len(chosen.tasks)*it.Generations)}
+	plan := relabel.PlannedIteration{Iteration: it, Measures: ask.Measures(), Trajectories: make([]relabel.Trajectory, 0, len(chosen.tasks)*it.Generations)}
 	for _, task := range chosen.tasks {
 		for g := range it.Generations {
 			plan.Trajectories = append(plan.Trajectories, trajectory(run, it, task, g))
@@ -83,7 +82,7 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 		ID: relabel.NewID(), RunID: run.ID, Number: number, Kind: ask.Kind,
 		StudentID: ask.StudentID, Generations: ask.Generations, State: relabel.IterationRunning,
 	}
-	if it.Kind != relabel.Evaluate {
+	if !ask.Measures() {
 		it.AllowBenchmarks = union(run.AllowBenchmarks, ask.AllowBenchmarks)
 	}
 	if ask.OnBenchmark != nil {
@@ -136,19 +135,19 @@ func checkDraw(run relabel.Run, ask relabel.NewIteration) error {
 		return relabel.Errorf(relabel.CodeInvalid, format, args...).On(field)
 	}
 	switch {
-	case ask.OnBenchmark != nil && ask.Kind != relabel.Evaluate:
-		return bad("benchmark", "only evaluations roll out a benchmark")
+	case ask.OnBenchmark != nil && !ask.Measures():
+		return bad("benchmark", "only evaluations and samples roll out a benchmark")
 	case ask.OnBenchmark != nil && (ask.HeldOut || ask.Tasks > 0 || len(ask.Instances) > 0):
 		return bad("benchmark", "has a fixed list of tasks: leave held_out, tasks and instances out")
-	case len(ask.AllowBenchmarks) > 0 && ask.Kind == relabel.Evaluate:
-		return bad("allow_benchmarks", "does not apply to an evaluation, which may roll out any task")
+	case len(ask.AllowBenchmarks) > 0 && ask.Measures():
+		return bad("allow_benchmarks", "only applies to training tasks: this iteration may roll out any benchmark and held-out task")
 	case ask.OnBenchmark != nil:
 		return nil
 	case ask.Tasks > 0 && len(ask.Instances) > 0:
 		return bad("tasks", "is for a draw; instances are named already")
 	case ask.HeldOut && len(ask.Instances) > 0:
 		return bad("held_out", "means all held-out tasks; instances are named already")
-	case ask.HeldOut && ask.Kind != relabel.Evaluate:
+	case ask.HeldOut && !ask.Measures():
 		return bad("held_out", "held-out tasks are never rolled out for training")
 	case ask.Again != nil && (ask.HeldOut || ask.Tasks > 0 || len(ask.Instances) > 0):
 		return bad("again", "repeats a draw: leave held_out, tasks and instances out")

@@ -222,11 +222,11 @@ func TestRunsOfOnPolicyRecipesDoNotCollect(t *testing.T) {
 	}
 }
 
-func TestASampleNeverRollsOutHeldOutTasks(t *testing.T) {
+func TestASampleForTrainingNeverRollsOutHeldOutTasks(t *testing.T) {
 	tasks, run := tasksOf(4, 2), runOf(relabel.DAgger)
 	draw := relabel.Draw{TasksetID: run.TasksetID, Instances: []string{"task-003"}}
 	for field, ask := range map[string]relabel.NewIteration{
-		"held_out": {HeldOut: true}, "instances": {Instances: []string{"task-003"}}, "again": {Again: &draw},
+		"instances": {Instances: []string{"task-003"}}, "again": {Again: &draw},
 	} {
 		ask.Kind, ask.StudentID = relabel.Sample, relabel.NewID()
 		_, err := schedule.Plan(run, 1, ask, tasks)
@@ -235,6 +235,39 @@ func TestASampleNeverRollsOutHeldOutTasks(t *testing.T) {
 	beta := 0.5
 	_, err := schedule.Plan(run, 1, relabel.NewIteration{Kind: relabel.Sample, StudentID: relabel.NewID(), Beta: &beta}, tasks)
 	wantField(t, err, "beta")
+}
+
+// A sample on held-out tasks or a benchmark measures: it walks along no permutation, and the number of
+// rollouts and the allowances of training do not apply to it.
+func TestASampleMeasuresOnHeldOutTasksOrABenchmark(t *testing.T) {
+	tasks, run := tasksOf(5, 3), runOf(relabel.OPD)
+	run.Draw, run.Generations, run.TasksPerRound, run.AllowBenchmarks = relabel.DrawPermutation, 4, 2, []string{"b"}
+	ask := relabel.NewIteration{Kind: relabel.Sample, StudentID: relabel.NewID(), HeldOut: true, Reserved: map[relabel.ID]string{tasks[4].ID: "b"}}
+	p := plan(t, run, 1, ask.WithDefaults(run), tasks)
+	if got := instances(p); !slices.Equal(got, []string{"task-002", "task-003", "task-004"}) || !p.Measures || p.Iteration.Walk != nil || p.Iteration.AllowBenchmarks != nil {
+		t.Errorf("rolls out %v: %+v", got, p.Iteration)
+	}
+	ask.Tasks = 2
+	evaluation := ask
+	evaluation.Kind = relabel.Evaluate
+	if got := instances(plan(t, run, 3, ask, tasks)); !slices.Equal(got, instances(plan(t, run, 1, evaluation, tasks))) {
+		t.Errorf("samples %v, which are not the tasks of evaluations", got)
+	}
+	on := relabel.Benchmark{ID: relabel.NewID(), Limits: relabel.PaperLimits}
+	ask = relabel.NewIteration{Kind: relabel.Sample, StudentID: ask.StudentID, OnBenchmark: &on}
+	p = plan(t, run, 2, ask.WithDefaults(run), tasks[:4])
+	if len(p.Trajectories) != 4 || !p.Measures || *p.Iteration.BenchmarkID != on.ID {
+		t.Errorf("on a benchmark: %d trajectories, %+v", len(p.Trajectories), p.Iteration)
+	}
+	if p := plan(t, run, 3, relabel.NewIteration{Kind: relabel.Sample, StudentID: ask.StudentID}, tasks); p.Measures {
+		t.Error("a sample of the run's tasks only measures")
+	}
+	run = runOf(relabel.DAgger)
+	for field, ask := range map[string]relabel.NewIteration{"held_out": {HeldOut: true}, "benchmark": {OnBenchmark: &on}} {
+		ask.Kind, ask.StudentID = relabel.Collect, relabel.NewID()
+		_, err := schedule.Plan(run, 1, ask, tasks)
+		wantField(t, err, field)
+	}
 }
 
 func TestBadRequestsAreRefusedByField(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 )
 
 // withoutReserved removes the tasks that benchmarks reserve from the pool of a draw, and counts
-// them. An evaluation keeps them.
+// them. An iteration that only measures keeps them.
 func withoutReserved(pool []relabel.Task, ask relabel.NewIteration) (open []relabel.Task, reserved int) {
-	if ask.Kind == relabel.Evaluate {
+	if ask.Measures() {
 		return pool, 0
 	}
 	open = slices.DeleteFunc(slices.Clone(pool), func(t relabel.Task) bool { return ask.Reserved[t.ID] != "" })
@@ -20,7 +20,7 @@ func withoutReserved(pool []relabel.Task, ask relabel.NewIteration) (open []rela
 // refuseReserved refuses tasks that were named, in the field, if a benchmark reserves one: leaving
 // it out would roll out other tasks than those asked for.
 func refuseReserved(named []relabel.Task, ask relabel.NewIteration, field string) error {
-	if ask.Kind == relabel.Evaluate {
+	if ask.Measures() {
 		return nil
 	}
 	for _, t := range named {
