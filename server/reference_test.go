@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"relabel/api"
 )
 
 // A code of the REST reference has the status that it is answered with.
@@ -32,6 +35,23 @@ func TestReferenceGivesEachCodeItsStatus(t *testing.T) {
 	}
 	if seen < 10 {
 		t.Errorf("%d codes", seen)
+	}
+}
+
+// The REST reference names every field of an iteration and of a benchmark.
+func TestReferenceNamesFields(t *testing.T) {
+	text, err := os.ReadFile("../docs/rest.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for operation, request := range map[string]any{"POST /v1/runs/{id}/iterations": api.NewIteration{}, "POST /v1/benchmarks": api.NewBenchmark{}} {
+		_, after, _ := strings.Cut(string(text), "`"+operation+"` takes ")
+		paragraph, _, _ := strings.Cut(after, "\n\n")
+		for _, field := range reflect.VisibleFields(reflect.TypeOf(request)) {
+			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); !strings.Contains(paragraph, "`"+name+"`") {
+				t.Errorf("docs/rest.md does not name %s of %s", name, operation)
+			}
+		}
 	}
 }
 
