@@ -206,6 +206,8 @@ type ScoringStore interface {
 	// scores again what is missing. CodeConflict if no selected trajectory is done, or if one has scores
 	// of this policy with another topK.
 	StartScoring(ctx context.Context, sel ScoreSelection, policy ID, topK, priority int) error
+	// ListScoredStudents lists the students whose turns StartScoring would have scored.
+	ListScoredStudents(ctx context.Context, sel ScoreSelection) ([]Policy, error)
 	// EstimateScoring sums up what StartScoring would queue, at most.
 	EstimateScoring(ctx context.Context, sel ScoreSelection, policy Policy, topK int) (ScoreEstimate, error)
 	// ScoreProgress sums the run's scorings by iteration and policy.

@@ -12,6 +12,10 @@ func (m *memory) StartScoring(context.Context, relabel.ScoreSelection, relabel.I
 	return relabel.Errorf(relabel.CodeConflict, "nothing is done")
 }
 
+func (m *memory) ListScoredStudents(context.Context, relabel.ScoreSelection) ([]relabel.Policy, error) {
+	return nil, nil
+}
+
 func (m *memory) EstimateScoring(context.Context, relabel.ScoreSelection, relabel.Policy, int) (relabel.ScoreEstimate, error) {
 	return relabel.ScoreEstimate{}, nil
 }

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"relabel"
 	"relabel/api"
@@ -52,27 +51,18 @@ func (s *site) findScoring(ctx context.Context, run relabel.ID, policy, iteratio
 	return scoring{p, sel}, s.checkVocabularies(ctx, p, sel)
 }
 
-// checkVocabularies refuses a scorer whose tokenizer is not that of the selected iterations' students.
+// checkVocabularies refuses a scorer whose tokenizer is not that of the students that acted in the
+// selection.
 func (s *site) checkVocabularies(ctx context.Context, scorer relabel.Policy, sel relabel.ScoreSelection) error {
 	hash, err := s.Tokenizers.Vocabulary(ctx, scorer)
 	if err != nil {
 		return err
 	}
-	iterations, err := s.Store.ListIterations(ctx, sel.RunID)
+	students, err := s.Store.ListScoredStudents(ctx, sel)
 	if err != nil {
 		return err
 	}
-	var seen []relabel.ID
-	for _, it := range iterations {
-		selected := (sel.IterationID == nil || *sel.IterationID == it.ID) && (sel.Iteration == 0 || sel.Iteration == it.Number)
-		if !selected || slices.Contains(seen, it.StudentID) {
-			continue
-		}
-		seen = append(seen, it.StudentID)
-		student, err := s.Store.FindPolicy(ctx, it.StudentID)
-		if err != nil {
-			return err
-		}
+	for _, student := range students {
 		own, err := s.Tokenizers.Vocabulary(ctx, student)
 		if err != nil {
 			return err

@@ -45,6 +45,17 @@ func scoringPolicy(t *testing.T, s *store.Store, name string, kind relabel.Serve
 	return p
 }
 
+// rollOutTeacher adds an iteration of the student to the run in which the teacher alone acted.
+func rollOutTeacher(t *testing.T, s *store.Store, d storetest.Seeded, student relabel.Policy) {
+	t.Helper()
+	it, tr := d.Iteration, relabel.Trajectory{ID: relabel.NewID(), TaskID: d.Tasks[0].ID, Executors: "TTTTTT"}
+	it.ID, it.Number, it.StudentID = relabel.NewID(), 2, student.ID
+	if err := s.CreateIteration(context.Background(), relabel.PlannedIteration{Iteration: it, Trajectories: []relabel.Trajectory{tr}}); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Finish(t, s, storetest.Claim(t, s, tr.ID, "roller"), 6, true)
+}
+
 func TestOnlyAPolicyWithTheStudentsVocabularyScores(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t)
@@ -59,7 +70,7 @@ func TestOnlyAPolicyWithTheStudentsVocabularyScores(t *testing.T) {
 	storetest.Finish(t, db, storetest.Claim(t, db, d.Trajectories[0].ID, "roller"), 6, true)
 	scoringPolicy(t, db, "thinker", relabel.ServerSGLang, modelFiles(t, func(file []byte) []byte { return bytes.ReplaceAll(file, []byte("<think>"), []byte("<thought>")) }))
 	scoringPolicy(t, db, "black-box", relabel.ServerOpenAI, modelFiles(t, same))
-	scoringPolicy(t, db, "unknown", relabel.ServerVLLM, nil)
+	rollOutTeacher(t, db, d, scoringPolicy(t, db, "unknown", relabel.ServerVLLM, nil))
 	scoringPolicy(t, db, "foreign", relabel.ServerVLLM, modelFiles(t, func(file []byte) []byte {
 		return bytes.ReplaceAll(file, []byte(`"ignore_merges":false`), []byte(`"ignore_merges":true`))
 	}))

@@ -63,6 +63,12 @@ func (s *Store) StartScoring(ctx context.Context, sel relabel.ScoreSelection, po
 	})
 }
 
+// ListScoredStudents lists the students that acted in the selected trajectories that can be scored.
+func (s *Store) ListScoredStudents(ctx context.Context, sel relabel.ScoreSelection) ([]relabel.Policy, error) {
+	return listAll[relabel.Policy](ctx, s, policySelect+` WHERE po.id IN (SELECT it.student_id FROM iterations it
+		WHERE it.id IN (SELECT tr.iteration_id`+scorable+`)) ORDER BY po.name, po.version`, scoreArgs(sel)...)
+}
+
 // sameTopK refuses trajectories of which the policy has scores with another topK, or is to give them: their
 // scores would be of two kinds. An ended scoring without any binds nobody.
 func sameTopK(ctx context.Context, tx pgx.Tx, trajectories []relabel.ID, policy relabel.ID, topK int) error {
