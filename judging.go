@@ -184,8 +184,8 @@ type JudgingStore interface {
 	StartJudging(ctx context.Context, sel JudgeSelection, policy ID, prompt JudgePrompt, priority int) error
 	// EstimateJudging sums up what StartJudging would queue.
 	EstimateJudging(ctx context.Context, sel JudgeSelection, policy Policy, prompt JudgePrompt) (JudgeEstimate, error)
-	// JudgeProgress sums the run's judgings by iteration, policy and prompt. It ignores Modes, Sample and
-	// Seed.
+	// JudgeProgress sums the run's judgings by iteration, policy and prompt. With Modes or Sample they are
+	// those of the trajectories that StartJudging would select now.
 	JudgeProgress(ctx context.Context, sel JudgeSelection) ([]JudgeProgress, error)
 	// FindJudging returns a judging with the last answer.
 	FindJudging(ctx context.Context, id ID) (Judging, error)

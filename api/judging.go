@@ -36,7 +36,10 @@ type CancelledJudgings struct {
 
 // JudgeProgressQuery selects the judgings of a run.
 type JudgeProgressQuery struct {
-	Iteration string `query:"iteration" doc:"Only of this iteration: its id, or a number i for all iterations of the run that have it."`
+	Iteration string                `query:"iteration" doc:"Only of this iteration: its id, or a number i for all iterations of the run that have it."`
+	Modes     []relabel.FailureMode `query:"modes" enum:"loop,overflow,budget,no_edit,other,syntax_or_runtime,wrong_file,wrong_solution" doc:"Only of trajectories that a request with these modes would select now."`
+	Sample    int                   `query:"sample" minimum:"0" doc:"Only of trajectories that a request with this sample would select now."`
+	Seed      int64                 `query:"seed" doc:"Seed of the sample."`
 }
 
 // JudgingQuery filters judgings.

@@ -14,8 +14,16 @@ type runJudge struct {
 	runFlags
 	api.NewJudging
 	Estimate bool `help:"Show what the judgements would cost and queue nothing."`
-	Cancel   bool `help:"Cancel these judgings instead; judgements are kept."`
+	Cancel   bool `help:"Cancel all judgings of the policy in the run, or in --iteration, instead; judgements are kept."`
 	Detach   bool `help:"Do not wait for the end."`
+}
+
+// Validate refuses what a cancellation does not take.
+func (c *runJudge) Validate() error {
+	if c.Cancel && (len(c.Modes) > 0 || c.Sample != 0 || c.Seed != 0 || c.HideGold || c.Priority != 0) {
+		return relabel.Errorf(relabel.CodeInvalid, "cancels all judgings of the policy in the run, or in --iteration: omit --mode, --sample, --seed, --hide-gold and --priority").On("--cancel")
+	}
+	return nil
 }
 
 // Run shows the cost, queues the judgings and watches them.
@@ -58,11 +66,16 @@ func printJudgeEstimate(e relabel.JudgeEstimate, p relabel.Policy) {
 	}
 }
 
-// watch waits until the judgings of one policy with one prompt are over.
+// progressQuery asks for the judgings of the selected trajectories.
+func (c *runJudge) progressQuery() api.JudgeProgressQuery {
+	return api.JudgeProgressQuery{Iteration: c.Iteration, Modes: c.Modes, Sample: c.Sample, Seed: c.Seed}
+}
+
+// watch waits until the judgings of the selected trajectories by one policy with one prompt are over.
 func (c *runJudge) watch(ctx context.Context, cl *Session, run relabel.Run, policy relabel.Policy, prompt string) error {
 	sum := relabel.JudgeProgress{}
 	over, err := cl.watchWork(ctx, "judging", c.Detach, func() (line string, over bool, err error) {
-		all, err := cl.JudgeProgress(ctx, run.ID, client.Values(api.JudgeProgressQuery{Iteration: c.Iteration}))
+		all, err := cl.JudgeProgress(ctx, run.ID, client.Values(c.progressQuery()))
 		sum = judgedBy(all.Items, policy.ID, prompt)
 		open := sum.Judgings[relabel.JudgingQueued] + sum.Judgings[relabel.JudgingRunning]
 		line = fmt.Sprintf("%s@%d: %d judged, %d invalid, %d missing, %d pending", policy.Name, policy.Version,

@@ -70,6 +70,7 @@ func TestAPriceNeedsInputAndOutput(t *testing.T) {
 // testCommands are the commands whose flags come from requests.
 type testCommands struct {
 	Policy PolicyCommand `cmd:""`
+	Judge  runJudge      `cmd:""`
 	Export struct {
 		Start exportStart `cmd:""`
 	} `cmd:""`

@@ -78,6 +78,7 @@ func (s *site) showJudgings(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+	selection.Modes, selection.Sample, selection.Seed = in.Modes, in.Sample, in.Seed
 	all, err := s.Store.JudgeProgress(ctx, selection)
 	return one(api.JudgeProgresses{Items: orEmpty(all)}, err)
 }

@@ -34,6 +34,11 @@ func TestAnyPolicyJudgesUnresolvedTrajectories(t *testing.T) {
 	if started.field("items", 0, "judgings", "queued") != 1.0 || started.field("items", 0, "prompt") != hash {
 		t.Errorf("started %s", started.body)
 	}
+	for query, n := range map[string]int{"?sample=2&seed=4": 1, "?modes=loop,other": 0} { // the mode is not computed
+		if a := s.want(200, s.get(path+query)); len(a.field("items").([]any)) != n {
+			t.Errorf("%s: %s", query, a.body)
+		}
+	}
 	if a := s.want(200, s.get("/v1/judge-prompts/"+hash)); a.field("text") != judge.Prompt(false).Text || a.field("gold") != false {
 		t.Errorf("prompt %s", a.body)
 	}

@@ -134,12 +134,17 @@ func (s *Store) ListJudgings(ctx context.Context, f relabel.JudgingFilter, p rel
 	return l.page(ctx, s, p)
 }
 
-// JudgeProgress sums the judgings of the selected iterations up, by iteration, policy and prompt.
+// JudgeProgress sums the judgings of the selected iterations up, by iteration, policy and prompt. With Modes
+// or Sample they are those of the trajectories that StartJudging would select now.
 func (s *Store) JudgeProgress(ctx context.Context, sel relabel.JudgeSelection) ([]relabel.JudgeProgress, error) {
+	only, args := "", []any{sel.RunID, sel.IterationID, sel.Iteration}
+	if len(sel.Modes) > 0 || sel.Sample > 0 {
+		only, args = "AND jo.trajectory_id IN ("+judgeSelected+") ", judgeArgs(sel)
+	}
 	rows, _ := s.pool.Query(ctx, `SELECT it.id, it.kind, it.number, jo.policy_id, jo.prompt, jo.state, coalesce(jo.outcome, ''), count(*)
 		FROM judgings jo JOIN trajectories tr ON tr.id = jo.trajectory_id JOIN iterations it ON it.id = tr.iteration_id
-		WHERE`+iterationSelected+`GROUP BY it.id, jo.policy_id, jo.prompt, jo.state, jo.outcome
-		ORDER BY it.kind, it.number, it.id, jo.policy_id, jo.prompt`, sel.RunID, sel.IterationID, sel.Iteration)
+		WHERE`+iterationSelected+only+`GROUP BY it.id, jo.policy_id, jo.prompt, jo.state, jo.outcome
+		ORDER BY it.kind, it.number, it.id, jo.policy_id, jo.prompt`, args...)
 	var all []relabel.JudgeProgress
 	var part relabel.JudgeProgress
 	var state relabel.JudgingState

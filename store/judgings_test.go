@@ -118,6 +118,44 @@ func TestJudgementsOfUnresolvedTrajectoriesAreStoredBesideTheComputedModes(t *te
 	}
 }
 
+// TestProgressOfJudgingsIsThatOfTheSelection judges a loop and two wrong solutions; one of these fails.
+func TestProgressOfJudgingsIsThatOfTheSelection(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s, d := failedTrajectories(t)
+	judge := storetest.Policy(t, s, "judge")
+	must(t, s.StartJudging(ctx, relabel.JudgeSelection{RunID: d.Run.ID}, judge.ID, judgePrompt, 0))
+	failed := map[relabel.FailureMode]int{}
+	for range 3 {
+		c, err := s.ClaimJudging(ctx, "w", storetest.Lease)
+		must(t, err)
+		mode := c.Evidence.Trajectory.FailureMode
+		if mode == relabel.ModeWrongSolution && failed[mode] == 0 {
+			failed[mode]++
+			must(t, s.FailJudging(ctx, c.JudgeFence, "no such model"))
+			continue
+		}
+		must(t, s.FinishJudging(ctx, c.JudgeFence, judgement(relabel.ModeLoop)))
+	}
+	for _, c := range []struct {
+		of           relabel.JudgeSelection
+		done, failed int
+	}{
+		{relabel.JudgeSelection{}, 2, 1},
+		{relabel.JudgeSelection{Modes: []relabel.FailureMode{relabel.ModeLoop}}, 1, 0},
+		{relabel.JudgeSelection{Modes: []relabel.FailureMode{relabel.ModeWrongSolution}}, 1, 1},
+		{relabel.JudgeSelection{Modes: []relabel.FailureMode{relabel.ModeLoop}, Sample: 1, Seed: 3}, 1, 0},
+		{relabel.JudgeSelection{Sample: 3}, 2, 1},
+	} {
+		c.of.RunID = d.Run.ID
+		progress, err := s.JudgeProgress(ctx, c.of)
+		must(t, err)
+		if len(progress) != 1 || progress[0].Judgings[relabel.JudgingDone] != c.done || progress[0].Judgings[relabel.JudgingFailed] != c.failed {
+			t.Errorf("%+v: %+v", c.of, progress)
+		}
+	}
+}
+
 func TestASampleOfJudgingsIsTheSameForTheSameSeed(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
