@@ -30,11 +30,12 @@ type labelled struct {
 	excluded []excludedLine
 }
 
-// forget releases all texts but the task's name: those of a whole part would need more memory than
-// everything else.
+// forget releases scores and all texts but the task's name: those of a whole part would need more memory
+// than everything else.
 func (l *labelled) forget() {
 	l.Task = relabel.Task{InstanceID: l.Task.InstanceID}
 	l.Turns, l.StudentPrompt = nil, nil
+	l.StudentScores, l.TeacherScores = nil, nil
 }
 
 // of reports whether tr, read again, is still the same trajectory.

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 
 	"relabel"
 )
@@ -22,31 +23,67 @@ func (x *Exporter) partSize(e relabel.Export) int64 {
 	return x.partBytes
 }
 
-// limit leaves exactly the form's number of labels in the only part of an export: those of whole
-// trajectories in an order drawn by the run's seed; of the last one, the first labels that there is
-// room for. The others are excluded. CodeInvalid if there are fewer labels.
-func (x *Exporter) limit(ctx context.Context, e relabel.Export, part relabel.ExportPart, b *selector, all []*labelled) error {
-	room := e.Form.MaxLabels
-	for _, at := range drawOrder(b.run.Seed, all) {
-		kept := len(all[at].keep)
-		switch {
-		case kept <= room:
-		case room == 0:
-			all[at].dropAll()
-		default:
-			one := part
-			one.Trajectories = []relabel.PartTrajectory{partOf(part, all[at])}
-			cut, err := x.labelSome(ctx, e, one, b, slices.Sorted(maps.Keys(all[at].keep))[room:])
-			if err != nil {
-				return err
-			}
-			all[at], kept = cut, len(cut.keep)
-		}
-		room -= min(room, kept)
+// drawn holds those trajectories of an export with a number of labels for which there may be room, in an
+// order drawn by the run's seed. The others are dropped as soon as they are known, whatever the order in
+// which trajectories are read.
+type drawn struct {
+	seed  int64
+	limit int // labels; 0: all, and nothing is dropped
+
+	mu     sync.Mutex
+	order  []placed
+	labels int // of all in order
+}
+
+// placed is a trajectory with its key in the order.
+type placed struct {
+	key []byte
+	*labelled
+}
+
+// add adds a trajectory, and drops the last ones if those before them have enough labels.
+func (d *drawn) add(l *labelled) {
+	if d.limit == 0 || len(l.keep) == 0 {
+		return
 	}
-	if room > 0 {
-		return relabel.Errorf(relabel.CodeInvalid, "the selection has %d labelled states, fewer than max_labels (%d): collect more, or select more of them", e.Form.MaxLabels-room, e.Form.MaxLabels).On("max_labels")
+	key := drawKey(d.seed, l)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at, _ := slices.BinarySearchFunc(d.order, key, func(p placed, key []byte) int { return bytes.Compare(p.key, key) })
+	d.order = slices.Insert(d.order, at, placed{key, l})
+	d.labels += len(l.keep)
+	for last := d.last(); d.labels-len(last.keep) >= d.limit; last = d.last() {
+		d.labels -= len(last.keep)
+		last.dropAll()
+		d.order = slices.Delete(d.order, len(d.order)-1, len(d.order))
 	}
+}
+
+func (d *drawn) last() *labelled { return d.order[len(d.order)-1].labelled }
+
+// cutLast leaves exactly the limit's number of labels in the only part of an export: all have been added, and of
+// the last trajectory in the order, the first labels are kept that there is room for. CodeInvalid if there
+// are fewer labels.
+func (x *Exporter) cutLast(ctx context.Context, e relabel.Export, part relabel.ExportPart, b *selector, d *drawn, all []*labelled) error {
+	surplus := d.labels - d.limit
+	switch {
+	case d.limit == 0 || surplus == 0:
+		return nil
+	case surplus < 0:
+		return relabel.Errorf(relabel.CodeInvalid, "the selection has %d labelled states, fewer than max_labels (%d): collect more, or select more of them", d.labels, d.limit).On("max_labels")
+	}
+	turns := slices.Sorted(maps.Keys(d.last().keep))
+	room := len(turns) - surplus
+	at := slices.Index(all, d.last())
+	part.Trajectories = part.Trajectories[at : at+1]
+	cut, err := x.labelSome(ctx, e, part, b, turns[room:])
+	if err != nil {
+		return err
+	}
+	if len(cut.keep) != room {
+		return fmt.Errorf("trajectory %s has %d labels without its last %d, expected %d", cut.Trajectory.ID, len(cut.keep), surplus, room)
+	}
+	all[at] = cut
 	return nil
 }
 
@@ -68,15 +105,6 @@ func (x *Exporter) labelSome(ctx context.Context, e relabel.Export, one relabel.
 	return cut, nil
 }
 
-// partOf is the trajectory of l as it was when the export was cut.
-func partOf(part relabel.ExportPart, l *labelled) relabel.PartTrajectory {
-	is := func(p relabel.PartTrajectory) bool { return p.ID == l.Trajectory.ID }
-	if at := slices.IndexFunc(part.Trajectories, is); at >= 0 {
-		return part.Trajectories[at]
-	}
-	return relabel.PartTrajectory{ID: l.Trajectory.ID}
-}
-
 // dropAll excludes every exported label of the trajectory.
 func (l *labelled) dropAll() {
 	for _, t := range slices.Sorted(maps.Keys(l.keep)) {
@@ -85,16 +113,9 @@ func (l *labelled) dropAll() {
 	l.roots, l.text = nil, 0
 }
 
-// drawOrder returns the indices of trajectories in an order drawn by seed. It depends neither on ids
-// nor on the order of all.
-func drawOrder(seed int64, all []*labelled) []int {
-	keys := make([][]byte, len(all))
-	order := make([]int, len(all))
-	for i, l := range all {
-		text := fmt.Sprintf("relabel/max-labels %d %q %d", l.Iteration.Number, l.Task.InstanceID, l.Trajectory.Generation)
-		sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(text), uint64(seed)))
-		keys[i], order[i] = sum[:], i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return bytes.Compare(keys[a], keys[b]) })
-	return order
+// drawKey is the place of a trajectory in the order that seed draws. It does not depend on ids.
+func drawKey(seed int64, l *labelled) []byte {
+	text := fmt.Sprintf("relabel/max-labels %d %q %d", l.Iteration.Number, l.Task.InstanceID, l.Trajectory.Generation)
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(text), uint64(seed)))
+	return sum[:]
 }

@@ -2,7 +2,9 @@ package shard
 
 import (
 	"maps"
+	"math/rand"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +66,69 @@ func TestAtMostOneTrajectoryIsCut(t *testing.T) {
 	}
 	if cut > 1 {
 		t.Errorf("%d trajectories are cut:\n%s", cut, excluded)
+	}
+}
+
+// Whatever is read first, trees are kept only of the first trajectories of the order, so that a number of
+// labels bounds the memory of an export of any selection.
+func TestTreesThatThereIsNoRoomForAreReleasedAtOnce(t *testing.T) {
+	var kept []string
+	for range 3 {
+		var list []relabel.ExportTrajectory
+		for n := range 40 {
+			list = append(list, someTrajectory(1, n, 1+n%7))
+			list[n].Task.ProblemStatement = "It fails."
+		}
+		rand.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
+		_, student := testStudent(t)
+		b := &selector{run: newFixedStore().run, student: student, form: relabel.ExportForm{Views: relabel.Views, MaxLength: 20_000, Normalisation: relabel.PerToken}}
+		d, held := &drawn{seed: 3, limit: 20}, map[*labelled]bool{}
+		for _, tr := range list {
+			l, err := b.label(tr)
+			if err != nil || len(l.roots) == 0 {
+				t.Fatalf("%d trees, %v", len(l.roots), err)
+			}
+			d.add(l)
+			held[l] = true
+			maps.DeleteFunc(held, func(l *labelled, _ bool) bool { return l.roots == nil && len(l.keep) == 0 })
+			labels := 0
+			for l := range held {
+				labels += len(l.keep)
+			}
+			if labels != d.labels || labels-len(d.last().keep) >= d.limit {
+				t.Fatalf("%d labels are held for %d", labels, d.limit)
+			}
+		}
+		var names []string
+		for l := range held {
+			names = append(names, l.Task.InstanceID)
+		}
+		slices.Sort(names)
+		kept = append(kept, strings.Join(names, " "))
+	}
+	if kept[0] != kept[1] || kept[0] != kept[2] {
+		t.Errorf("the order of reading decides what is kept: %q", kept)
+	}
+}
+
+func TestReadingReleasesWhatThereIsNoRoomFor(t *testing.T) {
+	var list []relabel.ExportTrajectory
+	for n := range 40 {
+		list = append(list, someTrajectory(1, n, 5))
+	}
+	s := newFixedStore(list...)
+	must(t, s.CutExport(t.Context(), s.export.ID, 1000))
+	part, err := s.FindExportPart(t.Context(), s.export.ID, 0)
+	must(t, err)
+	d := &drawn{limit: 10}
+	all, err := newTestExporter(t, s).labelAll(t.Context(), s.export, part, &selector{run: s.run, form: s.export.Form}, d)
+	must(t, err)
+	labels := 0
+	for _, l := range all {
+		labels += len(l.keep)
+	}
+	if labels != 10 {
+		t.Errorf("%d labels are held of %d", labels, 10)
 	}
 }
 

@@ -34,9 +34,10 @@ func (x *Exporter) buildPart(ctx context.Context, e relabel.Export, number int) 
 			return err
 		}
 	}
-	all, err := x.labelAll(ctx, e, part, b)
-	if err == nil && e.Form.MaxLabels > 0 {
-		err = x.limit(ctx, e, part, b, all)
+	d := &drawn{seed: run.Seed, limit: e.Form.MaxLabels}
+	all, err := x.labelAll(ctx, e, part, b, d)
+	if err == nil {
+		err = x.cutLast(ctx, e, part, b, d, all)
 	}
 	if err != nil {
 		return err
@@ -63,8 +64,9 @@ func (x *Exporter) buildPart(ctx context.Context, e relabel.Export, number int) 
 	return x.Store.FinishExportPart(ctx, e.ID, number, summary, excluded.Bytes())
 }
 
-// labelAll reads the trajectories of a part and selects their labels, several at a time.
-func (x *Exporter) labelAll(ctx context.Context, e relabel.Export, part relabel.ExportPart, b *selector) ([]*labelled, error) {
+// labelAll reads the trajectories of a part and selects their labels, several at a time. d drops those that
+// there is no room for.
+func (x *Exporter) labelAll(ctx context.Context, e relabel.Export, part relabel.ExportPart, b *selector, d *drawn) ([]*labelled, error) {
 	all := make([]*labelled, len(part.Trajectories))
 	work, working := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
@@ -76,7 +78,9 @@ func (x *Exporter) labelAll(ctx context.Context, e relabel.Export, part relabel.
 		at := next
 		next++
 		work.Go(func() (err error) {
-			all[at], err = b.label(tr)
+			if all[at], err = b.label(tr); err == nil {
+				d.add(all[at])
+			}
 			return err
 		})
 	}
