@@ -66,6 +66,9 @@ type BenchmarkStore interface {
 	// first of these names. A task is reserved if a benchmark has one with its instance id, or of
 	// its repository and base commit, in any task set. The benchmarks in allowed reserve nothing.
 	ListReserved(ctx context.Context, taskset ID, allowed []string) (map[ID]string, error)
+	// CountTasks counts the tasks that iterations of a run may draw. allowed are names of benchmarks that
+	// reserve nothing.
+	CountTasks(ctx context.Context, run Run, allowed []string) (TaskCounts, error)
 	// ListEvaluations lists the evaluations of a benchmark, of all runs, newest first.
 	ListEvaluations(ctx context.Context, benchmark ID, p Page) (evaluations []Iteration, next string, err error)
 }

@@ -100,7 +100,7 @@ func FindPreset(name string) (Preset, error) {
 	return Presets[i], nil
 }
 
-// Fill gives a run of that many tasks the values of p where it has none. CodeInvalid if the run has
+// Fill gives a run that may draw that many tasks the values of p where it has none. CodeInvalid if the run has
 // another recipe, or verifies nothing although exports rely on verdicts.
 func (p Preset) Fill(run Run, tasks int) (Run, error) {
 	if run.Recipe != "" && run.Recipe != p.Recipe {
@@ -133,14 +133,6 @@ func (p Preset) Fill(run Run, tasks int) (Run, error) {
 
 // reliesOnVerdicts reports whether the recipe selects or weighs trajectories by their verdicts.
 func (p Preset) reliesOnVerdicts() bool { return p.Recipe == SFT || p.Recipe == GRPO }
-
-// TaskCount is the number of tasks of its set that the run draws from.
-func (r Run) TaskCount(set Taskset) int {
-	if len(r.Instances) > 0 {
-		return len(r.Instances)
-	}
-	return set.Tasks - set.HeldOut
-}
 
 // rounds is the number of rounds, which may follow from the passes over all tasks.
 func (p Preset) rounds(perRound, tasks int) int {

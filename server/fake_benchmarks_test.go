@@ -46,6 +46,25 @@ func (m *memory) ListBenchmarkTasks(_ context.Context, id relabel.ID) (tasks []r
 	return tasks, m.broken
 }
 
+func (m *memory) CountTasks(ctx context.Context, run relabel.Run, allowed []string) (n relabel.TaskCounts, err error) {
+	reserved, err := m.ListReserved(ctx, run.TasksetID, allowed)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, t := range m.tasks {
+		switch {
+		case t.TasksetID != run.TasksetID:
+		case t.HeldOut:
+			n.HeldOut++
+		case len(run.Instances) > 0 && !slices.Contains(run.Instances, t.InstanceID):
+		case reserved[t.ID] != "":
+			n.Reserved++
+		default:
+			n.Open++
+		}
+	}
+	return n, err
+}
+
 func (m *memory) ListReserved(_ context.Context, taskset relabel.ID, allowed []string) (map[relabel.ID]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -51,6 +51,23 @@ func TestAPresetFillsARunAndItsIterations(t *testing.T) {
 	}
 }
 
+// Three passes are over the tasks that the run may draw.
+func TestThePassesOfAPresetLeaveOutTasksOfBenchmarks(t *testing.T) {
+	s := start(t, scheduled)
+	ids := s.seed() // two tasks for training
+	s.want(201, s.post("/v1/benchmarks", `{"name":"kept","taskset":"real","instances":["a__b-2","a__b-3"]}`))
+	for more, want := range map[string][2]any{
+		``: {3.0, "1 tasks"}, `"allow_benchmarks":["kept"],`: {6.0, "2 tasks"}, `"instances":["a__b-1"],`: {3.0, "1 tasks"},
+	} {
+		name := strings.ReplaceAll(strings.Trim(want[1].(string)+more, ","), `"`, "")
+		run := s.want(201, s.post("/v1/runs", `{"name":"`+name+`","preset":"grpo-paper","tasks_per_round":1,`+more+`"taskset":"`+ids.taskset+`"}`))
+		view := s.want(200, s.get("/v1/runs/"+run.field("id").(string)))
+		if run.field("rounds") != want[0] || view.field("preset_rows", 0, "value") != want[1] {
+			t.Errorf("with %s %v rounds, want %v: %s", more, run.field("rounds"), want, view.body)
+		}
+	}
+}
+
 func TestAPresetRefusesAnotherRecipeAndAnotherSampling(t *testing.T) {
 	s := start(t, scheduled)
 	ids := s.seed()

@@ -41,14 +41,14 @@ func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.R
 		return nil, asField(err, "taskset")
 	}
 	r.TasksetID = set.ID
-	if r, err = fromPreset(r, b.Preset, set); err != nil {
+	if err := s.checkAllowed(ctx, b.AllowBenchmarks); err != nil {
+		return nil, err
+	}
+	if r, err = s.fromPreset(ctx, r, b.Preset); err != nil {
 		return nil, err
 	}
 	if r.TeacherID, err = s.teacherOf(ctx, b.Teacher, r); err != nil {
 		return nil, asField(err, "teacher")
-	}
-	if err := s.checkAllowed(ctx, b.AllowBenchmarks); err != nil {
-		return nil, err
 	}
 	if err := s.checkInstances(ctx, r); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.R
 }
 
 // fromPreset fills a run with the values of a preset; without one, its recipe is dagger by default.
-func fromPreset(r relabel.Run, name string, set relabel.Taskset) (relabel.Run, error) {
+func (s *site) fromPreset(ctx context.Context, r relabel.Run, name string) (relabel.Run, error) {
 	if name == "" {
 		r.Recipe = cmp.Or(r.Recipe, relabel.DAgger)
 		return r, nil
@@ -72,7 +72,11 @@ func fromPreset(r relabel.Run, name string, set relabel.Taskset) (relabel.Run, e
 	if err != nil {
 		return r, err
 	}
-	return p.Fill(r, r.TaskCount(set))
+	tasks, err := s.Store.CountTasks(ctx, r, r.AllowBenchmarks)
+	if err != nil {
+		return r, err
+	}
+	return p.Fill(r, tasks.Open)
 }
 
 // teacherOf finds the teacher of a new run, which only grpo can do without. It refuses one that does
@@ -184,6 +188,6 @@ func (s *site) presetRows(ctx context.Context, run relabel.Run) ([]relabel.Prese
 	if run.Preset == "" {
 		return nil, nil
 	}
-	set, err := s.Store.FindTaskset(ctx, run.TasksetID)
-	return run.PresetRows(run.TaskCount(set)), err
+	tasks, err := s.Store.CountTasks(ctx, run, run.AllowBenchmarks)
+	return run.PresetRows(tasks.Open), err
 }

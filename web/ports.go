@@ -34,7 +34,6 @@ type Store interface {
 	BeginSession(ctx context.Context, tokenSHA256 string) (secret string, err error)
 	EndSession(ctx context.Context, sha256 string) error
 	ListFigures(ctx context.Context, run relabel.ID) ([]relabel.Figures, error)
-	CountTasks(ctx context.Context, run relabel.Run, allowed []string) (relabel.TaskCounts, error)
 	ListSpending(ctx context.Context, run relabel.ID) ([]relabel.Spending, error)
 	FindIterationTime(ctx context.Context, iteration relabel.ID) (relabel.TimeReport, error)
 	FindTaskByInstance(ctx context.Context, taskset relabel.ID, instance string) (relabel.Task, error)

@@ -36,11 +36,11 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request, run relabel.Run
 		return l.err
 	}
 	if run.Preset != "" {
-		set, err := v.Store.FindTaskset(l.ctx, run.TasksetID)
+		tasks, err := v.Store.CountTasks(l.ctx, run, run.AllowBenchmarks)
 		if err != nil {
 			return err
 		}
-		view.PresetRows = run.PresetRows(run.TaskCount(set))
+		view.PresetRows = run.PresetRows(tasks.Open)
 	}
 	view.Concerns, view.Causes = append(stalls, pausesOf(run, view.Iterations)...), causesIn(run, view.Iterations)
 	verdicts, err := v.Store.RegradeCounts(l.ctx, relabel.RegradeSelection{RunID: run.ID})
