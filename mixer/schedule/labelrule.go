@@ -21,8 +21,22 @@ func checkLabelRule(rule relabel.LabelRule) error {
 
 // checkRunRule returns CodeInvalid for a rule that the run's iterations cannot follow.
 func checkRunRule(run relabel.Run) error {
-	if run.Recipe.OnPolicy() && cmp.Or(run.LabelRule, relabel.LabelAll) != relabel.LabelAll {
-		return relabel.Errorf(relabel.CodeInvalid, "is %s; an %s run has no labels: omit it", run.LabelRule, run.Recipe).On("label_rule")
+	if err := checkHasChoice(run.Recipe, run.LabelRule); err != nil {
+		return err
 	}
 	return checkLabelRule(run.LabelRule)
+}
+
+// checkHasChoice returns CodeInvalid for a rule other than all in a run in which there are no states of
+// the student with labels.
+func checkHasChoice(recipe relabel.Recipe, rule relabel.LabelRule) error {
+	switch {
+	case cmp.Or(rule, relabel.LabelAll) == relabel.LabelAll:
+		return nil
+	case recipe.OnPolicy():
+		return relabel.Errorf(relabel.CodeInvalid, "is %s; an %s run has no labels: omit it", rule, recipe).On("label_rule")
+	case recipe == relabel.SFT:
+		return relabel.Errorf(relabel.CodeInvalid, "is %s; in an sft run the teacher acts at every state, and its action is the label: omit it", rule).On("label_rule")
+	}
+	return nil
 }

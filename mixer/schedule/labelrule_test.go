@@ -47,3 +47,17 @@ func TestRulesThatCollectionCannotFollowAreRefused(t *testing.T) {
 	_, err := schedule.Plan(runOf(relabel.AggreVaTe), 1, ask, tasksOf(2, 0))
 	wantField(t, err, "label_rule")
 }
+
+func TestAnSFTRunRefusesRulesBecauseItsStudentNeverActs(t *testing.T) {
+	run := runOf(relabel.SFT)
+	run.LabelRule = "every:3"
+	wantField(t, schedule.ValidateRun(run), "label_rule")
+	run.LabelRule = relabel.LabelAll
+	if err := schedule.ValidateRun(run); err != nil {
+		t.Error(err)
+	}
+	ask := collect()
+	ask.LabelRule = "every:3"
+	_, err := schedule.Plan(run, 1, ask, tasksOf(2, 0))
+	wantField(t, err, "label_rule")
+}
