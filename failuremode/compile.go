@@ -1,8 +1,8 @@
 package failuremode
 
 import (
-	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -33,11 +33,13 @@ var compilers = []compiler{
 // compileError returns the first changed file that does not compile according to the output of the
 // tests, "" if there is none.
 func compileError(output string, changed []string) string {
+	files := indexed(changed)
 	lines := strings.Split(output, "\n")
+	possible := slices.DeleteFunc(slices.Clone(compilers), func(c compiler) bool { return !strings.Contains(output, c.needs) })
 	for i, line := range lines {
-		for _, c := range compilers {
+		for _, c := range possible {
 			found := c.where.FindStringSubmatch(line)
-			if found == nil || !strings.Contains(output, c.needs) {
+			if found == nil {
 				continue
 			}
 			if c.what != nil && !c.what.MatchString(strings.Join(lines[i:min(len(lines), i+c.after+1)], "\n")) {
@@ -46,21 +48,9 @@ func compileError(output string, changed []string) string {
 			if c.above != nil && (i == 0 || !c.above.MatchString(lines[i-1])) {
 				continue
 			}
-			if file := changedFile(found[1], changed); file != "" {
+			if file := files.meant(found[1]); file != "" {
 				return file
 			}
-		}
-	}
-	return ""
-}
-
-// changedFile returns the changed file that a compiler's path means: absolute, relative to the
-// repository, or relative to a folder of it. "" if there is none.
-func changedFile(named string, changed []string) string {
-	named = path.Clean(named)
-	for _, file := range changed {
-		if named == file || strings.HasSuffix(named, "/"+file) || !path.IsAbs(named) && strings.HasSuffix(file, "/"+named) {
-			return file
 		}
 	}
 	return ""

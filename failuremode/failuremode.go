@@ -106,15 +106,18 @@ func paths(patch string) (all []string, complete bool) {
 
 // graded are the changed files without those that the verifier dropped.
 func graded(changed []string, dropped []relabel.DroppedPath) []string {
-	return slices.DeleteFunc(slices.Clone(changed), func(p string) bool {
-		return slices.ContainsFunc(dropped, func(d relabel.DroppedPath) bool { return d.Path == p })
-	})
+	out := map[string]bool{}
+	for _, d := range dropped {
+		out[d.Path] = true
+	}
+	return slices.DeleteFunc(slices.Clone(changed), func(p string) bool { return out[p] })
 }
 
 // editsOf are the turns in which the editor changed one of the files. Edits by commands are not known.
-func editsOf(turns []Trace, files []string) []int {
+func editsOf(turns []Trace, changed []string) []int {
+	files := indexed(changed)
 	return numbers(slices.DeleteFunc(slices.Clone(turns), func(t Trace) bool {
-		return !slices.ContainsFunc(t.Edits, func(edited string) bool { return changedFile(edited, files) != "" })
+		return !slices.ContainsFunc(t.Edits, func(edited string) bool { return files.meant(edited) != "" })
 	}))
 }
 

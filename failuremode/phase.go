@@ -17,9 +17,8 @@ var (
 	changesFiles = regexp.MustCompile(`\b(?:sed|perl)\b[^|;&]*\s-(?:[a-zA-Z]*i|-in-place)|\bgit (?:apply|checkout|restore|stash|reset|revert|mv|rm)\b|\bpatch\b\s+-|(?:^|[;&|]\s*)(?:mv|cp|rm|touch|mkdir|tee)\s|[^0-9&>=<-]>{1,2}\s*[^&\s>/]|[^0-9&>=<-]>{1,2}\s*/(?:[^dt]|d[^e]|t[^m])`)
 )
 
-// longestTool is the length of the longest name of a tool, in bytes; an answer that was cut by length
-// may have any.
-const longestTool = 64
+// toolName matches what a tool may be called; an answer that was cut by length may call any name.
+var toolName = regexp.MustCompile(`^[\w.-]{1,64}$`)
 
 // phaseOf returns the first called tool of an action, and its phase. A command that runs tests is a
 // test even if it also changes files.
@@ -28,7 +27,7 @@ func phaseOf(a relabel.Action) (tool string, phase relabel.ActionPhase) {
 		return "", relabel.PhaseNoCall
 	}
 	call := a.Message.ToolCalls[0]
-	if a.Parse == relabel.UnknownTool || len(call.Name) > longestTool {
+	if a.Parse == relabel.UnknownTool || !toolName.MatchString(call.Name) {
 		return "unknown", relabel.PhaseExplore
 	}
 	switch {

@@ -41,6 +41,20 @@ func TestActionsHaveThePhaseOfTheirFirstCall(t *testing.T) {
 	}
 }
 
+// TestNamesOfToolsAreNeverEqualOnlyWhenStored: what is no name of a tool is one unknown tool.
+func TestNamesOfToolsAreNeverEqualOnlyWhenStored(t *testing.T) {
+	t.Parallel()
+	var c failuremode.Comparisons
+	for _, name := range []string{"x\x00", "x\u2400", "\xff", strings.Repeat("x", 65), "two\nlines"} {
+		a := call(name, "{}")
+		a.Status = relabel.Received
+		c.Add(relabel.Turn{Executor: relabel.Student, Action: a, Label: &a})
+	}
+	if all := c.List(); len(all) != 1 || all[0].StudentTool != "unknown" || all[0].Turns != 5 {
+		t.Errorf("%+v", all)
+	}
+}
+
 // TestDisagreementsCountEachStudentTurnWithALabelOnce: turns of the teacher and missing labels are
 // not compared, and sums by tool and by phase equal the sum of all.
 func TestDisagreementsCountEachStudentTurnWithALabelOnce(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -35,6 +36,9 @@ type FailureModesConfig struct {
 type FailureModes struct {
 	FailureModesConfig
 	periodic
+	mutex       sync.Mutex   // of a call of RunNow
+	failed      []relabel.ID // trajectories that are passed over
+	failedSince time.Time    // of the first of them
 }
 
 // NewFailureModes returns a FailureModes.
@@ -44,23 +48,45 @@ func NewFailureModes(c FailureModesConfig) (*FailureModes, error) {
 	return m, require("failure modes", requirement{"Store", c.Store != nil})
 }
 
-// mostFailed is how many trajectories may fail in a row of computations, before it ends.
-const mostFailed = 100
+const (
+	mostFailed         = 100              // trajectories that may fail in one call of RunNow
+	failureModesRetry  = 10 * time.Minute // from the first failure to another computation
+	mostFailuresLogged = 3
+)
 
-// RunNow computes all modes that are missing. A trajectory that fails is passed over; the next call
-// tries it again.
+// RunNow computes all modes that are missing. A trajectory that fails is passed over for some
+// minutes, by later calls too, so that any number of them keeps no other waiting.
 func (m *FailureModes) RunNow(ctx context.Context) error {
-	var failed []relabel.ID
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if time.Since(m.failedSince) > failureModesRetry {
+		m.failed = nil
+	}
 	var failures []error
-	for len(failed) < mostFailed {
-		id, err := m.Store.ClassifyNext(ctx, failed, classify)
+	for len(failures) < mostFailed {
+		id, err := m.Store.ClassifyNext(ctx, m.failed, classify)
 		if id == (relabel.ID{}) || ctx.Err() != nil {
-			return errors.Join(append(failures, err)...)
+			return errors.Join(counted(failures), err)
 		}
 		if err != nil {
-			failed = append(failed, id)
+			m.passOver(id)
 			failures = append(failures, fmt.Errorf("trajectory %s: %w", id, err))
 		}
+	}
+	return counted(failures)
+}
+
+func (m *FailureModes) passOver(id relabel.ID) {
+	if len(m.failed) == 0 {
+		m.failedSince = time.Now()
+	}
+	m.failed = append(m.failed, id)
+}
+
+// counted joins the first failures and says how many more there are.
+func counted(failures []error) error {
+	if more := len(failures) - mostFailuresLogged; more > 0 {
+		failures = append(failures[:mostFailuresLogged:mostFailuresLogged], fmt.Errorf("and %d more trajectories", more))
 	}
 	return errors.Join(failures...)
 }
