@@ -64,5 +64,7 @@ UPDATE iterations it SET benchmark_id = b.id FROM evaluation_draws d JOIN benchm
 INSERT INTO benchmark_tasks (benchmark_id, task_id)
     SELECT DISTINCT it.benchmark_id, tr.task_id FROM iterations it JOIN trajectories tr ON tr.iteration_id = it.id WHERE it.benchmark_id IS NOT NULL;
 DROP VIEW evaluation_draws;
--- Not valid: an evaluation of a run that is being deleted may have no trajectory left.
+-- Not valid: an evaluation of a run that is being deleted may have no trajectory left. Nor may it be changed any
+-- more, as the deletion of the iteration that it repeats would.
+UPDATE iterations SET again_id = NULL WHERE kind = 'evaluate' AND benchmark_id IS NULL AND again_id IS NOT NULL;
 ALTER TABLE iterations ADD CONSTRAINT iterations_evaluated CHECK ((kind = 'evaluate') = (benchmark_id IS NOT NULL)) NOT VALID;

@@ -224,3 +224,18 @@ func TestEarlierEvaluationsBecomeBenchmarks(t *testing.T) {
 		t.Error("the dump has no evaluation")
 	}
 }
+
+// An evaluation whose trajectories are deleted has no benchmark. The deletion continues after the upgrade,
+// also with the iteration that it repeats.
+func TestAHalfDeletedEvaluationIsMigrated(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.Dumped(t, 21))
+	empty := `INSERT INTO iterations (id, run_id, number, kind, student_id, generations, trajectories, state, open, ended_at, again_id)
+		SELECT gen_random_uuid(), run_id, $1, 'evaluate', student_id, 1, 1, 'done', 0, now(), (SELECT id FROM iterations WHERE number = 1000)
+		FROM iterations ORDER BY id LIMIT 1`
+	exec(t, s, empty, 1000)
+	exec(t, s, empty, 1001)
+	must(t, s.Migrate(context.Background()))
+	exec(t, s, "DELETE FROM iterations WHERE number = 1000")
+	exec(t, s, "DELETE FROM iterations WHERE number = 1001")
+}
