@@ -137,10 +137,10 @@ func TestTheTableOfAReportHasTheSameColumnsForAllRows(t *testing.T) {
 
 func TestCellsOfCSVAreNeitherFormulasNorNil(t *testing.T) {
 	var b strings.Builder
-	if err := evaluation.WriteCSV(&b, []string{"head"}, [][]any{{"=1+1", "-a", "a-b", -1.5, nil, (*float64)(nil), new(-0.25), ""}}); err != nil {
+	if err := evaluation.WriteCSV(&b, []string{"head"}, [][]any{{"=1+1", "-a", "a-b", -1.5, nil, (*float64)(nil), new(-0.25), "", new(1234567.89)}}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "head\n'=1+1,'-a,a-b,-1.5,,,-0.25,\n"; b.String() != want {
+	if want := "head\n'=1+1,'-a,a-b,-1.5,,,-0.25,,1234567.89\n"; b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
 }

@@ -123,7 +123,7 @@ func csvText(cell any) string {
 		if number == nil {
 			return ""
 		}
-		return fmt.Sprintf("%.6g", *number)
+		return fmt.Sprintf("%.10g", *number)
 	}
 	if cell == nil {
 		return ""

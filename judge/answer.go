@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"relabel"
@@ -68,6 +69,8 @@ func readFields(text string) ([]json.RawMessage, error) {
 	return values, nil
 }
 
+func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
+
 // check checks an answer against what was shown, and sorts its turns.
 func check(j *relabel.Judgement, shown Shown) error {
 	modes, other := relabel.NotSubmittedModes, relabel.SubmittedModes
@@ -81,7 +84,7 @@ func check(j *relabel.Judgement, shown Shown) error {
 		return fmt.Errorf("there is no mode %s", quoted(string(j.Mode)))
 	case j.Mode == relabel.ModeWrongFile && !shown.Gold:
 		return fmt.Errorf("wrong_file needs a gold patch, and none was shown")
-	case strings.TrimSpace(j.Explanation) == "":
+	case !strings.ContainsFunc(j.Explanation, visible):
 		return fmt.Errorf("explanation is empty")
 	case utf8.RuneCountInString(j.Explanation) > mostExplanation:
 		return fmt.Errorf("explanation has more than %d characters", mostExplanation)

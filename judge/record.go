@@ -83,7 +83,7 @@ func (e excerpt) MarshalJSON() ([]byte, error) {
 }
 
 // controlToken is a text that some tokenizers read as a control token.
-var controlToken = regexp.MustCompile(`\[(/?[A-Z_]+)\]`)
+var controlToken = regexp.MustCompile(`\[(/?[A-Za-z]?[A-Z_]+)\]`)
 
 // line is a JSON value in one line. The encoder escapes <, > and line breaks, this function [INST] and
 // the like: a server that looks for control tokens in the text of a message finds none.

@@ -91,6 +91,28 @@ func TestUsageOfScoresIsBoundedAndNotedForBothKinds(t *testing.T) {
 	}
 }
 
+func TestScoresThatContradictEachOtherAreRefused(t *testing.T) {
+	vllm, lang := documented(t, "vllm"), documented(t, "sglang")
+	for name, c := range map[string]struct {
+		change func(*relabel.Policy)
+		body   string
+		says   string
+	}{
+		"too probable":               {nil, changed(t, changed(t, vllm, `"logprob":-1.0,`, `"logprob":0.009,`), `"logprob":-1.25,`, `"logprob":0.009,`), "have the sum 2.1"},
+		"below minus infinity":       {nil, changed(t, vllm, `"logprob":-2.5,`, `"logprob":-3e38,`), "is -3e+38"},
+		"sglang: a candidate twice":  {sglang, changed(t, lang, `[-1.25,785,null]`, `[-1.25,40,null]`), "lists token id 40 twice"},
+		"sglang: two of its own":     {sglang, changed(t, lang, `[[-0.125,525,null],[-3.0`, `[[-0.5,525,null],[-3.0`), "the log-probabilities -0.125 and -0.5"},
+		"sglang: below the smallest": {sglang, changed(t, lang, `[-3.0,646,null]`, `[-3e38,646,null]`), "is -3e+38"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, say(200, c.body), c.change)
+			if got, err := b.Score(t.Context(), scoredText(2)); relabel.CodeOf(err) != relabel.CodeEndpoint || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
 // flood writes a start and then a part until the client has gone or limit bytes are written.
 func flood(start, part string, limit int, wrote *int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

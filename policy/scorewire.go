@@ -80,12 +80,33 @@ func (c *collector) add(position int, logprob float32, candidates []token) (prob
 		s.TopIDs = append(s.TopIDs, t.id)
 		s.TopLogprobs = append(s.TopLogprobs, min(t.logprob, 0))
 	}
-	return ""
+	return c.contradiction(position, logprob, candidates)
 }
 
-// isLogprob reports whether a value can be a log-probability. vLLM writes -9999 for minus infinity.
-func isLogprob(p float32) bool {
-	return p <= roundingError && !math.IsInf(float64(p), 0)
+// leastLogprob is below what any server writes: vLLM writes -9999 for minus infinity.
+const leastLogprob = -10_000
+
+// isLogprob reports whether a value can be a log-probability.
+func isLogprob(p float32) bool { return p >= leastLogprob && p <= roundingError }
+
+// contradiction returns what is wrong with the most probable tokens at a position, whose own token has
+// this log-probability.
+func (c *collector) contradiction(position int, logprob float32, top []token) string {
+	seen, sum := map[int32]bool{}, 0.0
+	for _, t := range top {
+		switch {
+		case seen[t.id]:
+			return fmt.Sprintf("it lists token id %d twice among the most probable at token %d", t.id, position)
+		case t.id == c.req.IDs[position] && math.Abs(float64(t.logprob-logprob)) > roundingError:
+			return fmt.Sprintf("it gives token %d the log-probabilities %v and %v", position, logprob, t.logprob)
+		}
+		seen[t.id] = true
+		sum += math.Exp(float64(t.logprob))
+	}
+	if sum > 1+roundingError*float64(len(top)) {
+		return fmt.Sprintf("the probabilities of the most probable tokens at token %d have the sum %.4g", position, sum)
+	}
+	return ""
 }
 
 // complete returns the problem of an answer that has not all scores.

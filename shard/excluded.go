@@ -51,6 +51,7 @@ const (
 	IDsNotServed        Reason = "ids_not_served"       // the label is the student's own, and its server returned no ids
 	ScoreMissing        Reason = "score_missing"        // opd: teacher or student did not score the action
 	ScoreInvalid        Reason = "score_invalid"        // opd: the scores do not fit the action's tokens
+	ScoreImpossible     Reason = "score_impossible"     // opd: teacher or student gives a token no probability: its log ratio would be infinite
 )
 
 // ofParse maps a failed parse of a label to its reason.

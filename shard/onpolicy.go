@@ -9,6 +9,7 @@ import (
 	"relabel/chat"
 	"relabel/shard/render"
 	"relabel/shard/tree"
+	"relabel/stats"
 )
 
 // checkRecipe returns CodeInvalid if the form cannot express the recipe's weights.
@@ -97,6 +98,8 @@ func scored(to *tree.Turn, l *labelled) error {
 			return &render.Refusal{Reason: render.Reason(ScoreInvalid), Detail: fmt.Sprintf("the %s scored %d tokens, the action has %d", of.who, len(scores), len(to.Answer))}
 		case slices.ContainsFunc(scores, notFinite):
 			return &render.Refusal{Reason: render.Reason(ScoreInvalid), Detail: "a log-probability of the " + of.who + " is not a finite number"}
+		case slices.ContainsFunc(scores, impossible):
+			return &render.Refusal{Reason: render.Reason(ScoreImpossible), Detail: "the " + of.who + " gives a token no probability"}
 		}
 		*of.set = scores
 	}
@@ -106,3 +109,5 @@ func scored(to *tree.Turn, l *labelled) error {
 func notFinite(v float32) bool {
 	return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)
 }
+
+func impossible(logprob float32) bool { return logprob < stats.NoProbability }

@@ -204,9 +204,10 @@ func TestWeightsOfOPDAreLogRatiosByTokenOrByTurn(t *testing.T) {
 		list[2].StudentScores[1][0] = float32(math.Inf(-1))
 		list[2].TeacherScores[2] = list[2].TeacherScores[2][1:]
 		list[2].Trajectory.Resolved = nil
+		list[0].TeacherScores[2][1] = -9999
 		form := relabel.ExportForm{Views: relabel.Views, Tokenizer: folder, WeightSpan: c.span, Normalisation: c.normalisation}
 		rows, e := ownExport(t, relabel.OPD, form, relabel.ExportSelection{}, list, student)
-		if x := e.Excluded; x["score_missing"] != 1 || x["score_invalid"] != 2 || e.Rows != 3 {
+		if x := e.Excluded; x["score_missing"] != 1 || x["score_invalid"] != 2 || x["score_impossible"] != 1 || e.Rows != 2 {
 			t.Errorf("%d rows, excluded: %v", e.Rows, x)
 		}
 		for _, row := range rows {

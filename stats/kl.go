@@ -2,10 +2,10 @@ package stats
 
 import "math"
 
-// noProbability is the log-probability below which a token counts as impossible. float32 has no
+// NoProbability is the log-probability below which a token counts as impossible. float32 has no
 // probability below e^−104, and servers write −9999 for minus infinity. Above it, the sums of k3 over any
 // number of tokens and their squares stay finite.
-const noProbability = -300
+const NoProbability = -300
 
 // KL sums estimates of the reverse KL divergence D_KL(πθ‖πe) over tokens that πθ sampled, given
 // r = log πθ − log πe of each. k1 = r is unbiased and noisy; k3 = exp(−r) − 1 + r is unbiased too,
@@ -22,7 +22,7 @@ type KL struct {
 // Add adds a token with its log-probabilities under πθ and πe, and reports whether both are of
 // possible tokens.
 func (k *KL) Add(student, teacher float64) bool {
-	if student < noProbability || teacher < noProbability {
+	if student < NoProbability || teacher < NoProbability {
 		k.Impossible++
 		return false
 	}
@@ -51,7 +51,7 @@ func LumpedKL(studentIDs []int32, student []float32, teacherIDs []int32, teacher
 	for i, id := range studentIDs {
 		q, known := of[id]
 		p := float64(student[i])
-		if !known || p < noProbability || q < noProbability {
+		if !known || p < NoProbability || q < NoProbability {
 			continue
 		}
 		mass := math.Exp(p)

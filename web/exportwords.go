@@ -22,6 +22,7 @@ var excludedWords = map[string]string{
 	"ids_not_served":            "the student’s server returned no ids of its action",
 	"score_missing":             "teacher or student did not score the action",
 	"score_invalid":             "the scores do not fit the action’s tokens",
+	"score_impossible":          "a token has no probability",
 	"no_reward":                 "it was submitted and has no verdict, and the selection asked for groups with mixed rewards",
 	"not_verified":              "the selection relies on verdicts, and its iteration did not verify it: grade it with run verify",
 	"verdict_outdated":          "the selection asked for verdicts of newer protections: grade the run again",
