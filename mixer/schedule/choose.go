@@ -50,7 +50,7 @@ func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tas
 	}
 	switch {
 	case run.Draw == relabel.DrawPermutation && !ask.Measures() && len(ask.Instances) == 0:
-		walked, walk := WalkTasks(run.Seed, ask.Walked, pool, cmp.Or(ask.Tasks, len(pool)))
+		walked, walk := WalkTasks(run.Seed, it.Kind, ask.Walked, pool, cmp.Or(ask.Tasks, len(pool)))
 		chosen.tasks, chosen.walk = walked, &walk
 	case ask.Tasks > 0 && ask.Measures(): // the tasks of the run's evaluations
 		chosen.tasks = DrawTasks(run.Seed, relabel.Evaluate, it.Number, pool, ask.Tasks)

@@ -11,10 +11,10 @@ import (
 // end one permutation and begin an iteration are not drawn twice in it; the next permutation has them
 // later. walked are the run's earlier draws of this kind, in order. The draw depends neither on the
 // order of pool nor on the machine; the result is ordered by instance id.
-func WalkTasks(seed int64, walked []relabel.WalkedDraw, pool []relabel.Task, n int) ([]relabel.Task, relabel.Walk) {
+func WalkTasks(seed int64, kind relabel.IterationKind, walked []relabel.WalkedDraw, pool []relabel.Task, n int) ([]relabel.Task, relabel.Walk) {
 	number, taken := replay(walked)
 	walk := relabel.Walk{Permutation: max(number, 1), Of: len(pool)}
-	drawn := permuted(seed, walk.Permutation, without(pool, taken))
+	drawn := permuted(seed, kind, walk.Permutation, without(pool, taken))
 	if len(drawn) < n {
 		walk.Permutation++
 		walk.Restarted = true
@@ -22,7 +22,7 @@ func WalkTasks(seed int64, walked []relabel.WalkedDraw, pool []relabel.Task, n i
 		for _, t := range drawn {
 			old[t.InstanceID] = true
 		}
-		next := permuted(seed, walk.Permutation, without(pool, old))[:n-len(drawn)]
+		next := permuted(seed, kind, walk.Permutation, without(pool, old))[:n-len(drawn)]
 		drawn, walk.Drawn = append(drawn, next...), len(next)
 		return sorted(drawn), walk
 	}
@@ -55,10 +55,10 @@ func replay(walked []relabel.WalkedDraw) (number int, taken map[string]bool) {
 	return number, taken
 }
 
-// permuted orders tasks along a permutation.
-func permuted(seed int64, number int, tasks []relabel.Task) []relabel.Task {
+// permuted orders tasks along a permutation of the iterations of a kind.
+func permuted(seed int64, kind relabel.IterationKind, number int, tasks []relabel.Task) []relabel.Task {
 	return lowest(tasks, len(tasks), func(t relabel.Task) [32]byte {
-		return digest("relabel/permutation", seed, t.InstanceID, int64(number))
+		return digest(purposeOf(kind, "relabel/permutation"), seed, t.InstanceID, int64(number))
 	})
 }
 

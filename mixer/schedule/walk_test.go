@@ -29,10 +29,10 @@ func TestAPermutationIsExhaustedBeforeTheNextOneBegins(t *testing.T) {
 		taken, permutation := map[string]bool{}, 1
 		for range rapid.IntRange(1, 12).Draw(t, "iterations") {
 			n := rapid.IntRange(1, len(pool)).Draw(t, "n")
-			drawn, walk := schedule.WalkTasks(seed, walked, pool, n)
+			drawn, walk := schedule.WalkTasks(seed, relabel.Collect, walked, pool, n)
 			mixed := slices.Clone(pool)
 			slices.Reverse(mixed)
-			if again, _ := schedule.WalkTasks(seed, walked, mixed, n); !slices.Equal(idsOf(again), idsOf(drawn)) {
+			if again, _ := schedule.WalkTasks(seed, relabel.Collect, walked, mixed, n); !slices.Equal(idsOf(again), idsOf(drawn)) {
 				t.Fatalf("%v, then %v", idsOf(drawn), idsOf(again))
 			}
 			ids := idsOf(drawn)
@@ -69,12 +69,25 @@ func TestPermutationsAreTheSameOnAnyMachine(t *testing.T) {
 	var walked []relabel.WalkedDraw
 	got := ""
 	for range 4 {
-		drawn, walk := schedule.WalkTasks(42, walked, pool, 3)
+		drawn, walk := schedule.WalkTasks(42, relabel.Collect, walked, pool, 3)
 		got += fmt.Sprintln(idsOf(drawn), walk.Text())
 		walked = append(walked, relabel.WalkedDraw{Walk: walk, Instances: idsOf(drawn)})
 	}
 	if got != goldenWalk {
 		t.Errorf("got\n%swant\n%s", got, goldenWalk)
+	}
+}
+
+func TestSamplesWalkAnotherPermutationThanCollections(t *testing.T) {
+	pool := tasksOf(20, 0)
+	collected, _ := schedule.WalkTasks(5, relabel.Collect, nil, pool, 10)
+	sampled, walk := schedule.WalkTasks(5, relabel.Sample, nil, pool, 10)
+	if slices.Equal(idsOf(sampled), idsOf(collected)) {
+		t.Errorf("both draw %v", idsOf(sampled))
+	}
+	rest, _ := schedule.WalkTasks(5, relabel.Sample, []relabel.WalkedDraw{{Walk: walk, Instances: idsOf(sampled)}}, pool, 10)
+	if all := append(idsOf(rest), idsOf(sampled)...); len(slices.Compact(slices.Sorted(slices.Values(all)))) != 20 {
+		t.Errorf("samples draw %v of 20 tasks", all)
 	}
 }
 
