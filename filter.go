@@ -31,7 +31,7 @@ type TrajectoryFilter struct {
 	VerdictReason   VerdictReason
 	FailureMode     FailureMode
 	JudgedMode      FailureMode // of any judge and prompt
-	ToolUseError    *bool       // false: computed, and none
+	ToolUseError    ToolUseChoice
 	Submitted       *bool
 	Resolved        *bool // submitted and passed; false: a verdict, and not both
 	LabelsMissing   bool  // at least one label is missing
@@ -42,6 +42,16 @@ type TrajectoryFilter struct {
 	Flag            string // of one of its reviews; AnyFlag: any flag
 	Reviewed        *bool  // whether it has a review, including a note without a flag
 }
+
+// ToolUseChoice selects trajectories by whether they have a tool-use error. "" does not narrow.
+type ToolUseChoice string
+
+// The choices. ToolUseUnresolved are those that a FailureReport counts.
+const (
+	ToolUseErrors     ToolUseChoice = "true"
+	NoToolUseErrors   ToolUseChoice = "false" // computed, and none
+	ToolUseUnresolved ToolUseChoice = "unresolved"
+)
 
 // TrajectorySort says how a list of trajectories is sorted.
 type TrajectorySort string

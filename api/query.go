@@ -30,7 +30,7 @@ type TrajectoryQuery struct {
 	Reason       relabel.VerdictReason   `query:"verdict_reason" enum:"passed,tests,tests_timed_out,tests_did_not_finish,tests_tampered,empty_patch,patch_does_not_apply,patch_unsafe" default:"" doc:"Only with a verdict for this reason."`
 	FailureMode  relabel.FailureMode     `query:"failure_mode" enum:"loop,overflow,budget,no_edit,other,syntax_or_runtime,wrong_file,wrong_solution" default:"" doc:"Only unresolved ones with this primary failure mode."`
 	JudgedMode   relabel.FailureMode     `query:"judged_mode" enum:"loop,overflow,budget,no_edit,other,syntax_or_runtime,wrong_file,wrong_solution" default:"" doc:"Only those to which a judge gave this failure mode."`
-	ToolUseError string                  `query:"tool_use_error" enum:"true,false" default:"" doc:"true: only with a call that was malformed, named an unknown tool or was refused by the tool; false: only computed ones without."`
+	ToolUseError relabel.ToolUseChoice   `query:"tool_use_error" enum:"true,false,unresolved" default:"" doc:"true: only with a call that was malformed, named an unknown tool or was refused by the tool; false: only computed ones without; unresolved: as true, and only the unresolved ones that reports of failure modes count."`
 	Submitted    string                  `query:"submitted" enum:"true,false" default:"" doc:"Only with, or without, a valid submission."`
 	Resolved     string                  `query:"resolved" enum:"true,false" default:"" doc:"true: only resolved, that is submitted and passed; false: only with a verdict and not resolved."`
 	Labels       string                  `query:"labels" enum:"missing" default:"" doc:"missing: only trajectories with a missing label."`

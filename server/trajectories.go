@@ -33,7 +33,7 @@ func trajectoryFilter(in api.TrajectoryQuery) (relabel.TrajectoryFilter, error) 
 		TasksetID: q.id("taskset", in.Taskset), TaskID: q.id("task", in.Task),
 		InstanceID: in.Instance, InstancePart: in.InstancePart, Text: in.Text,
 		State: in.State, EndReason: in.EndReason, Failure: in.Failure, Verdict: in.Verdict, VerdictReason: in.Reason,
-		FailureMode: in.FailureMode, JudgedMode: in.JudgedMode, ToolUseError: optionalBool(in.ToolUseError),
+		FailureMode: in.FailureMode, JudgedMode: in.JudgedMode, ToolUseError: in.ToolUseError,
 		Submitted: optionalBool(in.Submitted), Resolved: optionalBool(in.Resolved), LabelsMissing: in.Labels == "missing",
 		MinTurns: q.whole("turns_min", in.TurnsMin), MaxTurns: q.whole("turns_max", in.TurnsMax),
 		MinAgreement: q.number("agreement_min", in.AgreementMin), MaxAgreement: q.number("agreement_max", in.AgreementMax),

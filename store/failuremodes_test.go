@@ -101,7 +101,7 @@ func TestModesOfDoneTrajectoriesAreComputedOnce(t *testing.T) {
 	if page.Total != 1 || page.Items[0].ID != d.Trajectories[0].ID {
 		t.Errorf("%+v", page)
 	}
-	page, err = s.ListTrajectories(ctx, relabel.TrajectoryFilter{ToolUseError: new(false)}, "", relabel.Page{})
+	page, err = s.ListTrajectories(ctx, relabel.TrajectoryFilter{ToolUseError: relabel.NoToolUseErrors}, "", relabel.Page{})
 	must(t, err)
 	if page.Total != 4 {
 		t.Errorf("%d without a tool-use error", page.Total)
@@ -212,5 +212,37 @@ func TestAnExportExcludesTheModesOfItsCut(t *testing.T) {
 				t.Errorf("excluding %q, trajectory %d has %q, not %q", c.flags, of, got, c.want[of])
 			}
 		}
+	}
+}
+
+// TestUnresolvedToolUseErrorsAreListedAsTheReportCountsThem gives all five trajectories a tool-use error: a loop,
+// a wrong solution, a resolved one, a submission without a verdict, and a rollout that is not to be verified.
+func TestUnresolvedToolUseErrorsAreListedAsTheReportCountsThem(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.New(t)
+	d := storetest.SeedWith(t, s, 5, func(d *storetest.Seeded) { d.Trajectories[4].SkipVerify = true })
+	submitted := relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b\n"), Submitted: true}
+	end(t, s, storetest.Claim(t, s, d.Trajectories[0].ID, "w"), 5, relabel.Ending{Reason: relabel.EndMaxTurns}, relabel.Verdict{Reason: relabel.VerdictEmptyPatch})
+	end(t, s, storetest.Claim(t, s, d.Trajectories[1].ID, "w"), 2, submitted, relabel.Verdict{Reason: relabel.VerdictTests, Output: []byte("1 failed")})
+	end(t, s, storetest.Claim(t, s, d.Trajectories[2].ID, "w"), 2, submitted, relabel.Verdict{Passed: true, Reason: relabel.VerdictTestsPassed})
+	end(t, s, storetest.Claim(t, s, d.Trajectories[3].ID, "w"), 2, submitted, relabel.Verdict{Infra: "the engine is gone"})
+	c := storetest.Claim(t, s, d.Trajectories[4].ID, "w")
+	must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndMaxTurns}))
+	must(t, s.BeginVerifying(ctx, c.Fence))
+	must(t, s.FinishUnverified(ctx, c.Fence))
+	classifyAll(t, s)
+	exec(t, s, "UPDATE trajectories SET tool_use_error = true")
+	list, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{RunID: &d.Run.ID, ToolUseError: relabel.ToolUseUnresolved}, "", relabel.Page{})
+	must(t, err)
+	report, err := failuremode.Read(ctx, s, d.Run.ID)
+	must(t, err)
+	if counted := report.Iterations[0].ToolUseError.Count; list.Total != counted || counted != 2 {
+		t.Errorf("the list has %d, the report counts %d", list.Total, counted)
+	}
+	list, err = s.ListTrajectories(ctx, relabel.TrajectoryFilter{RunID: &d.Run.ID, ToolUseError: relabel.ToolUseErrors}, "", relabel.Page{})
+	must(t, err)
+	if list.Total != 5 {
+		t.Errorf("%d with a tool-use error", list.Total)
 	}
 }

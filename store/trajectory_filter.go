@@ -99,7 +99,7 @@ func (q *queryBuilder) filter(f resolvedFilter, of segment) {
 	// planner does not infer it for false.
 	narrow(q, "tr.submitted IS NOT NULL AND tr.submitted = %s", f.Submitted)
 	narrow(q, "tr.resolved IS NOT NULL AND tr.resolved = %s", f.Resolved)
-	narrow(q, "tr.tool_use_error IS NOT NULL AND tr.tool_use_error = %s", f.ToolUseError)
+	q.toolUse(f.ToolUseError)
 	if f.LabelsMissing {
 		q.where("tr.labels_missing > 0")
 	}
@@ -110,6 +110,16 @@ func (q *queryBuilder) filter(f resolvedFilter, of segment) {
 		q.between("tr.final_agreement", "tr.agreed::float8 / nullif(tr.compared, 0)", atLeast(f.MinAgreement, 0), atLeast(f.MaxAgreement, 1), of)
 	}
 	q.reviewed(f)
+}
+
+func (q *queryBuilder) toolUse(c relabel.ToolUseChoice) {
+	if c == "" {
+		return
+	}
+	q.where("tr.tool_use_error IS NOT NULL AND tr.tool_use_error = %s", c != relabel.NoToolUseErrors)
+	if c == relabel.ToolUseUnresolved {
+		q.where("tr.failure_mode IS NOT NULL AND tr.verdict <> 'unverified'")
+	}
 }
 
 func atLeast[T any](v *T, otherwise T) any {

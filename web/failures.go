@@ -99,7 +99,7 @@ func viewFailures(run relabel.Run, f relabel.IterationFailures) failuresRow {
 			row.Cells = append(row.Cells, failuresCell{c.Proportion, modeWord(c.Mode), list("failure_mode", string(c.Mode))})
 		}
 	}
-	row.Tool = failuresCell{f.ToolUseError, "tool-use error", list("tool_use_error", "true")}
+	row.Tool = failuresCell{f.ToolUseError, "tool-use error", list("tool_use_error", string(relabel.ToolUseUnresolved))}
 	return row
 }
 

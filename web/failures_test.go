@@ -2,6 +2,8 @@ package web_test
 
 import (
 	"encoding/json"
+	"html"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -51,6 +53,7 @@ func TestFailureModesAreShownWithTheirTurns(t *testing.T) {
 	}
 	contains(t, s.get(200, run+"/failures"), "repetitive loop", "budget exhausted", "failure_mode=budget", "submitted and unresolved")
 	contains(t, s.get(200, run), run+"/failures")
+	s.listsAsManyAs(f.ToolUseError.Count, s.get(200, run+"/failures"))
 	var disagreements relabel.DisagreementReport
 	s.must(json.Unmarshal([]byte(s.get(200, "/v1"+run+"/disagreements")), &disagreements))
 	if d := disagreements.Iterations[len(disagreements.Iterations)-1]; d.Differ.Count != 6 || d.Differ.Of != 18 || len(d.Pairs) != 1 || d.Pairs[0] != (relabel.PhasePair{Student: relabel.PhaseTest, Teacher: relabel.PhaseExplore, Turns: 6}) {
@@ -62,5 +65,26 @@ func TestFailureModesAreShownWithTheirTurns(t *testing.T) {
 	list := s.get(200, "/trajectories?failure_mode=budget")
 	if !strings.Contains(list, budget) || strings.Contains(list, by["tests"].ID.String()) {
 		t.Error("the list of a mode has others, or lacks its own")
+	}
+}
+
+var toolUseLink = regexp.MustCompile(`href="/trajectories(\?[^"]*tool_use_error[^"]*)"`)
+
+// listsAsManyAs checks that the link of the page's cell of tool-use errors lists that many trajectories, which
+// are fewer than those with such an error.
+func (s *site) listsAsManyAs(want int, page string) {
+	s.t.Helper()
+	link := toolUseLink.FindStringSubmatch(page)
+	if link == nil || want == 0 {
+		s.t.Fatalf("the page has %d trajectories with tool-use errors, and the link %q", want, link)
+	}
+	total := func(query string) (list relabel.TrajectoryPage) {
+		s.must(json.Unmarshal([]byte(s.get(200, "/v1/trajectories"+query)), &list))
+		return list
+	}
+	query := html.UnescapeString(link[1])
+	listed, all := total(query).Total, total(strings.Replace(query, "unresolved", "true", 1)).Total
+	if listed != want || all <= listed {
+		s.t.Errorf("%s lists %d of %d trajectories, and its cell says %d", query, listed, all, want)
 	}
 }

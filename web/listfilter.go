@@ -20,7 +20,7 @@ var filterWords = map[string]map[string]string{
 	"failure":        {"image_missing": "image missing"},
 	"failure_mode":   wordsOf(modeWords),
 	"judged_mode":    wordsOf(modeWords),
-	"tool_use_error": yesNo,
+	"tool_use_error": {"true": "yes", "false": "no", "unresolved": "yes, unresolved"},
 	"resolved":       yesNo,
 	"submitted":      yesNo,
 	"labels":         {"missing": "some are missing"},

@@ -46,7 +46,9 @@ func (s *site) judged() map[string]relabel.Trajectory {
 				command = "pytest"
 			}
 			turn = s.turn(t, bash("", command), s.label(bash("", "ls")), "a")
-			turn.Observations[0].Failed = t == 3
+			if t == 3 {
+				turn.Observations[0].Failed, turn.Observations[0].ExitCode = true, nil
+			}
 			s.must(s.store.CommitTurn(ctx, f, turn))
 		}
 		finish := func(reason relabel.EndReason, submitted bool, v relabel.Verdict) {
