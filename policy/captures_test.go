@@ -71,9 +71,10 @@ func (c capture) serve(w http.ResponseWriter, _ *http.Request) {
 }
 
 var captureKinds = map[string]relabel.ServerKind{
-	"llama-server": relabel.ServerLlama, "transformers-serve": relabel.ServerTransformers, "llama-cpp-python": relabel.ServerLlamaCpp}
+	"llama-server": relabel.ServerLlama, "transformers-serve": relabel.ServerTransformers, "llama-cpp-python": relabel.ServerLlamaCpp,
+	"vllm": relabel.ServerVLLM}
 
-// TestAnswersOfRealServersAreDecoded replays what three real servers answered. What
+// TestAnswersOfRealServersAreDecoded replays what four real servers answered. What
 // the client makes of each is in testdata/outcomes.txt.
 func TestAnswersOfRealServersAreDecoded(t *testing.T) {
 	files, err := filepath.Glob("testdata/captures/*/*.json")
