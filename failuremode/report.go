@@ -48,6 +48,7 @@ func Report(run relabel.ID, iterations []relabel.Iteration, tallies []relabel.Fa
 type condition func(relabel.FailureTally) bool
 
 func failuresOf(it relabel.Iteration, tallies []relabel.FailureTally) relabel.IterationFailures {
+	classified := func(t relabel.FailureTally) bool { return t.Classified && t.Mode != "" }
 	f := relabel.IterationFailures{IterationID: it.ID, Kind: it.Kind, Number: it.Number, StudentID: it.StudentID}
 	tasks := map[relabel.ID]bool{}
 	for _, t := range tallies {
@@ -65,7 +66,6 @@ func failuresOf(it relabel.Iteration, tallies []relabel.FailureTally) relabel.It
 	submitted := func(t relabel.FailureTally) bool { return t.Submitted }
 	known := func(t relabel.FailureTally) bool { return t.Resolved != nil || !t.Submitted && !t.Unverified }
 	resolved := func(t relabel.FailureTally) bool { return t.Submitted && t.Resolved != nil && *t.Resolved }
-	classified := func(t relabel.FailureTally) bool { return t.Mode != "" }
 	f.Resolved = proportion(tallies, known, resolved)
 	f.Submitted = proportion(tallies, all, submitted)
 	f.Unresolved = modes(tallies, relabel.SubmittedModes, func(t relabel.FailureTally) bool { return classified(t) && t.Submitted })

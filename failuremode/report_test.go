@@ -29,13 +29,15 @@ func TestTheReportCountsEachTrajectoryOnce(t *testing.T) {
 	add(0, relabel.NewID(), false, &no, "", 1)
 	add(0, relabel.NewID(), false, &no, relabel.ModeLoop, 1)
 	tallies = append(tallies, relabel.FailureTally{IterationID: its[0].ID, TaskID: relabel.NewID(), Unverified: true, ToolUseError: true, Mode: relabel.ModeNoEdit, Classified: true, Count: 2})
+	older := relabel.FailureTally{IterationID: its[0].ID, TaskID: relabel.NewID(), Submitted: true, Resolved: &no, Mode: relabel.ModeWrongFile, ToolUseError: true, Count: 2}
+	tallies = append(tallies, older) // of older rules: not computed
 	a, b := relabel.NewID(), relabel.NewID()
 	add(1, a, false, &no, relabel.ModeLoop, 3)
 	add(1, a, false, &no, relabel.ModeNoEdit, 1)
 	add(1, b, false, nil, relabel.ModeNoEdit, 2)
 	report := failuremode.Report(relabel.NewID(), its, tallies)
 	f, e := report.Iterations[0], report.Iterations[1]
-	if f.Done != 10 || f.Tasks != 9 || f.Unverified != 1 || f.Unclassified != 1 || f.Resolved.Count != 1 || f.Resolved.Of != 7 || f.Submitted.Count != 6 || f.Submitted.Of != 10 {
+	if f.Done != 12 || f.Tasks != 10 || f.Unverified != 1 || f.Unclassified != 3 || f.Resolved.Count != 1 || f.Resolved.Of != 9 || f.Submitted.Count != 8 || f.Submitted.Of != 12 {
 		t.Errorf("%+v", f)
 	}
 	want := stats.Wilson(3, 4)
