@@ -57,12 +57,13 @@ type Scores struct {
 	Items []relabel.Score `json:"items" nullable:"false" doc:"One per scored turn of the student, in order."`
 }
 
-// DivergenceQuery says with whom a run's students are compared.
+// DivergenceQuery names the runs whose students are compared, and with whom.
 type DivergenceQuery struct {
-	Policy string `query:"policy" placeholder:"POLICY" maxLength:"200" doc:"The policy that the students are compared with: its id, its name, or name@version. Default: the run's teacher."`
+	Runs []string `query:"runs,explode" required:"true" arg:"" name:"run" minItems:"1" maxItems:"8" doc:"Ids or names of the runs, at most 8; given once for each."`
+	DivergenceTeacher
 }
 
-// Divergences compare a run's students with a teacher.
-type Divergences struct {
-	Items []relabel.Divergence `json:"items" nullable:"false" doc:"One per iteration with done trajectories that have turns of a student."`
+// DivergenceTeacher says with whom students are compared.
+type DivergenceTeacher struct {
+	Policy string `query:"policy" placeholder:"POLICY" maxLength:"200" doc:"The policy that the students are compared with: its id, its name, or name@version. Default: the run's teacher."`
 }

@@ -1,98 +1,107 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"relabel"
 	"relabel/api"
-	"relabel/api/client"
+	"relabel/evaluation"
 )
 
-// reportDivergence is `relabel report divergence RUN`.
+// reportDivergence is `relabel report divergence RUN…`.
 type reportDivergence struct {
-	reportFlags
+	ClientFlags
 	api.DivergenceQuery
+	ByTool bool   `help:"Show the agreement with the first label by the student's tool instead."`
+	Format string `enum:"table,json,csv" default:"table" placeholder:"FORMAT" help:"table, json or csv."`
 }
 
-// Run prints the comparison by iteration, then agreement by tool.
+// Run prints the comparison by iteration, or the agreement by tool.
 func (c *reportDivergence) Run(ctx context.Context) error {
-	return c.withRun(ctx, func(cl *Session, run relabel.Run) error {
-		answer, err := cl.Divergences(ctx, run.ID, client.Values(c.DivergenceQuery))
+	return c.With(ctx, func(cl *Session) error {
+		report, err := cl.Divergence(ctx, c.DivergenceQuery)
 		switch {
 		case err != nil:
 			return err
 		case c.Format == "json":
-			return printJSON(answer)
+			return printJSON(report)
+		case c.Format == "csv" && c.ByTool:
+			return printCSV(evaluation.DivergenceTools(report))
+		case c.Format == "csv":
+			return printCSV(evaluation.DivergenceTable(report))
+		case c.ByTool:
+			return toolTable(report).print()
 		}
-		var rows [][]any
-		for _, d := range answer.Items {
-			rows = append(rows, divergenceRow(d))
-		}
-		if c.Format == "csv" {
-			return printCSV(divergenceHeads, rows)
-		}
-		if err := printTable(rows, divergenceHeads, func(row []any) []any { return row }); err != nil {
-			return err
-		}
-		return printTools(answer.Items)
+		return printDivergence(report)
 	})
 }
 
-// divergenceHeads name the columns of divergenceRow. The divergence is in nats per token; low and high are
-// the ends of a 95% interval.
-var divergenceHeads = []string{"kind", "iteration", "trajectories", "turns", "unscored", "tokens", "impossible",
-	"k3", "k3_low", "k3_high", "k1", "k1_low", "k1_high",
-	"k3_by_trajectory", "k3_by_trajectory_low", "k3_by_trajectory_high",
-	"top", "top_low", "top_high", "compared", "agreed"}
-
-func divergenceRow(d relabel.Divergence) []any {
-	row := []any{d.Kind, d.Number, d.Trajectories, d.Turns, d.Unscored, d.Tokens, d.Impossible}
-	var k3, k1, byTrajectory *relabel.Mean
-	if d.ByToken != nil {
-		k3, k1 = &d.ByToken.K3, &d.ByToken.K1
+func printDivergence(report relabel.DivergenceReport) error {
+	if err := divergenceTable(report).print(); err != nil {
+		return err
 	}
-	if d.ByTrajectory != nil {
-		byTrajectory = &d.ByTrajectory.K3
+	say("reverse KL divergence in nats per token with 95%% intervals; --by-tool shows the agreement by tool")
+	for _, run := range report.Runs {
+		say("%s: students compared with %s", run.Run, run.Teacher)
 	}
-	for _, m := range []*relabel.Mean{k3, k1, byTrajectory, d.Top} {
-		row = append(row, meanCells(m)...)
-	}
-	return append(row, d.Compared, d.Agreed)
+	return nil
 }
 
-// meanCells are a mean and its interval; "" for what is not known.
-func meanCells(m *relabel.Mean) []any {
-	if m == nil {
-		return []any{"", "", ""}
-	}
-	cells := []any{fmt.Sprintf("%.6g", m.Mean), "", ""}
-	if m.Low != nil && m.High != nil {
-		cells[1], cells[2] = fmt.Sprintf("%.6g", *m.Low), fmt.Sprintf("%.6g", *m.High)
-	}
-	return cells
-}
-
-// printTools prints how often students call what the label calls, by the student's tool.
-func printTools(all []relabel.Divergence) error {
-	t := newTable("ITERATION", "STUDENT'S TOOL", "COMPARED", "AGREED", "SHARE")
-	some := false
-	for _, d := range all {
-		for _, tool := range d.Tools {
-			name := tool.Tool
-			switch {
-			case tool.Rest:
-				name = "rare tools"
-			case name == "":
-				name = "no call"
-			}
-			t.row(fmt.Sprintf("%s %d", d.Kind, d.Number), name, tool.Compared, tool.Agreed, share(tool.Agreed, tool.Compared))
-			some = true
+func divergenceTable(report relabel.DivergenceReport) *table {
+	t := newTable("RUN", "ITERATION", "BENCHMARK", "STUDENT", "TRAJECTORIES", "TURNS", "UNSCORED", "TOKENS", "K3", "K3 BY TRAJECTORY", "K1", "TOP-K BOUND", "AGREED")
+	for _, run := range report.Runs {
+		for _, d := range run.Items {
+			t.row(divergenceRow(run.Run, d)...)
 		}
 	}
-	if !some {
-		return nil
+	return t
+}
+
+func divergenceRow(run string, d relabel.Divergence) []any {
+	benchmark, k3, k3Mean, k1, agreed := "", "", "", "", ""
+	if d.BenchmarkID != nil {
+		benchmark = cmp.Or(d.Benchmark, d.BenchmarkID.String())
 	}
-	fmt.Println("\nActions equal to the first label, by tool:")
-	return t.print()
+	if d.ByToken != nil {
+		k3, k1 = meanText(&d.ByToken.K3), meanText(&d.ByToken.K1)
+	}
+	if d.ByTrajectory != nil {
+		k3Mean = meanText(&d.ByTrajectory.K3)
+	}
+	if d.Greedy && d.Tokens > 0 {
+		k3, k3Mean, k1 = "greedy", "greedy", "greedy"
+	}
+	if d.Agreement != nil && d.Agreement.Compared > 0 {
+		agreed = fmt.Sprintf("%d of %d", d.Agreement.Agreed, d.Agreement.Compared)
+	}
+	return []any{run, fmt.Sprintf("%s %d", d.Kind, d.Number), benchmark, d.Student, d.Trajectories, d.Turns, d.Unscored, d.Tokens, k3, k3Mean, k1, meanText(d.Top), agreed}
+}
+
+// meanText is a mean with its interval, if that is known.
+func meanText(m *relabel.Mean) string {
+	switch {
+	case m == nil:
+		return ""
+	case m.Low == nil || m.High == nil:
+		return fmt.Sprintf("%.4f", m.Mean)
+	}
+	return fmt.Sprintf("%.4f [%.4f, %.4f]", m.Mean, *m.Low, *m.High)
+}
+
+// toolTable has how often students call what the label calls, by the student's tool.
+func toolTable(report relabel.DivergenceReport) *table {
+	t := newTable("RUN", "ITERATION", "STUDENT'S TOOL", "COMPARED", "AGREED", "SHARE")
+	for _, run := range report.Runs {
+		for _, d := range run.Items {
+			if d.Agreement == nil {
+				continue
+			}
+			for _, tool := range d.Agreement.Tools {
+				t.row(run.Run, fmt.Sprintf("%s %d", d.Kind, d.Number), tool.Name(), tool.Compared, tool.Agreed, share(tool.Agreed, tool.Compared))
+			}
+		}
+	}
+	return t
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	"relabel"
@@ -16,13 +15,9 @@ func (s *site) addScaling() {
 }
 
 func (s *site) showScaling(ctx context.Context, in *api.ScalingQuery) (*of[relabel.ScalingReport], error) {
-	var runs []relabel.Run
-	for i, word := range in.Runs {
-		run, err := s.findRun(ctx, word)
-		if err != nil {
-			return nil, asField(err, fmt.Sprintf("query.runs[%d]", i))
-		}
-		runs = append(runs, run)
+	runs, err := s.findRuns(ctx, in.Runs)
+	if err != nil {
+		return nil, err
 	}
 	var benchmark *relabel.ID
 	if in.Benchmark != "" {

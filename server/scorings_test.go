@@ -111,8 +111,14 @@ func TestOnlyAPolicyWithTheStudentsVocabularyScores(t *testing.T) {
 	if a := s.want(200, s.get("/v1/trajectories/"+d.Trajectories[0].ID.String()+"/scores?policy=thinker")); len(a.field("items").([]any)) != 0 {
 		t.Errorf("scores %s", a.body)
 	}
-	far := s.want(200, s.get("/v1/runs/"+d.Run.ID.String()+"/divergence?policy=thinker"))
-	if far.field("items", 0, "unscored") != 3.0 || far.field("items", 0, "compared") != 3.0 || far.field("items", 0, "tools", 0, "compared") != 3.0 {
+	far := s.want(200, s.get("/v1/runs/"+d.Run.ID.String()+"/divergence"))
+	if far.field("items", 0, "unscored") != 3.0 || far.field("items", 0, "agreement", "compared") != 3.0 || far.field("items", 0, "agreement", "tools", 0, "compared") != 3.0 {
 		t.Errorf("divergence %s", far.body)
 	}
+	far = s.want(200, s.get("/v1/divergence?policy=thinker&runs="+d.Run.ID.String())) // the first labels are not the thinker's
+	if items := far.field("runs", 0, "items").([]any); len(items) != 1 || items[0].(map[string]any)["agreement"] != nil || far.field("runs", 0, "teacher") != "thinker@1" {
+		t.Errorf("divergence from another policy %s", far.body)
+	}
+	s.refused(s.get("/v1/divergence?runs=nothing"), 422, relabel.CodeInvalid, "query.runs[0]")
+	s.refused(s.get("/v1/divergence"), 422, relabel.CodeInvalid, "runs")
 }

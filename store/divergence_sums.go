@@ -25,14 +25,16 @@ type scoredTrajectory struct {
 }
 
 // sumDivergences computes the sums that are missing or older than the last score, each in a transaction
-// of its own, so that what was computed stays if ctx ends. One caller of a Store at a time does so.
+// of its own, so that what was computed stays if ctx ends. One caller of a Store at a time does so for a run.
 func (s *Store) sumDivergences(ctx context.Context, run, teacher relabel.ID) error {
+	slot, _ := s.sums.LoadOrStore(run, make(chan struct{}, 1))
+	sums := slot.(chan struct{})
 	select {
-	case s.sums <- struct{}{}:
+	case sums <- struct{}{}:
 	case <-ctx.Done():
 		return classify(ctx.Err())
 	}
-	defer func() { <-s.sums }()
+	defer func() { <-sums }()
 	rows, _ := s.pool.Query(ctx, unsummed, run, teacher)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[scoredTrajectory])
 	if err != nil {

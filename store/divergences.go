@@ -25,8 +25,10 @@ func (s *Store) ListDivergences(ctx context.Context, run, teacher relabel.ID) ([
 		for i := range all {
 			at[all[i].IterationID] = &all[i]
 		}
-		if err := addTools(ctx, tx, run, at); err != nil {
-			return err
+		if len(all) > 0 && all[0].Agreement != nil {
+			if err := addTools(ctx, tx, run, at); err != nil {
+				return err
+			}
 		}
 		return addKL(ctx, tx, run, teacher, at)
 	})
@@ -35,14 +37,36 @@ func (s *Store) ListDivergences(ctx context.Context, run, teacher relabel.ID) ([
 
 // readCompared reads the run's iterations with a turn of a student, without their scores.
 func readCompared(ctx context.Context, tx pgx.Tx, run, teacher relabel.ID) ([]relabel.Divergence, error) {
-	rows, _ := tx.Query(ctx, `SELECT it.id, it.kind, it.number, it.student_id, sum(tr.turns - tr.teacher_turns), sum(tr.compared), sum(tr.agreed)
-		FROM iterations it JOIN trajectories tr ON tr.iteration_id = it.id AND tr.state = 'done' AND tr.turns > tr.teacher_turns
-		WHERE it.run_id = $1 GROUP BY it.id ORDER BY it.kind, it.number, it.id`, run)
+	rows, _ := tx.Query(ctx, `SELECT it.id, it.kind, it.number, it.benchmark_id, coalesce(be.name, ''), it.student_id, po.name || '@' || po.version,
+			it.kind = 'evaluate' OR po.temperature = 0, sum(tr.turns - tr.teacher_turns), sum(tr.compared), sum(tr.agreed), coalesce(ru.teacher_id = $2, false)
+		FROM iterations it JOIN runs ru ON ru.id = it.run_id JOIN policies po ON po.id = it.student_id LEFT JOIN benchmarks be ON be.id = it.benchmark_id
+		JOIN trajectories tr ON tr.iteration_id = it.id AND tr.state = 'done' AND tr.turns > tr.teacher_turns
+		WHERE it.run_id = $1 GROUP BY it.id, ru.id, po.id, be.id ORDER BY it.kind, it.number, it.id`, run, teacher)
+	rounds := map[string]int{}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (relabel.Divergence, error) {
-		d := relabel.Divergence{TeacherID: teacher, Tools: []relabel.ToolAgreement{}}
-		err := row.Scan(&d.IterationID, &d.Kind, &d.Number, &d.StudentID, &d.Unscored, &d.Compared, &d.Agreed)
+		d := relabel.Divergence{TeacherID: teacher}
+		labels := relabel.LabelAgreement{Tools: []relabel.ToolAgreement{}}
+		ofTeacher := false
+		err := row.Scan(&d.IterationID, &d.Kind, &d.Number, &d.BenchmarkID, &d.Benchmark, &d.StudentID, &d.Student, &d.Greedy, &d.Unscored, &labels.Compared, &labels.Agreed, &ofTeacher)
+		if ofTeacher {
+			d.Agreement = &labels
+		}
+		d.Round = roundOf(d, rounds)
 		return d, err
 	})
+}
+
+// roundOf is the round of the next iteration in order; last has the ones before by kind and benchmark.
+func roundOf(d relabel.Divergence, last map[string]int) int {
+	if d.Kind.Labelled() {
+		return d.Number
+	}
+	on := string(d.Kind)
+	if d.BenchmarkID != nil {
+		on += d.BenchmarkID.String()
+	}
+	last[on]++
+	return last[on]
 }
 
 // addTools adds the agreement by the tool that the student called first.
@@ -60,14 +84,15 @@ func addTools(ctx context.Context, tx pgx.Tx, run relabel.ID, at map[relabel.ID]
 			return nil
 		}
 		of.Tool = validUTF8(string(tool))
-		if len(d.Tools) < relabel.MaxDivergenceTools {
-			d.Tools = append(d.Tools, of)
+		labels := d.Agreement
+		if len(labels.Tools) < relabel.MaxDivergenceTools {
+			labels.Tools = append(labels.Tools, of)
 			return nil
 		}
-		if len(d.Tools) == relabel.MaxDivergenceTools {
-			d.Tools = append(d.Tools, relabel.ToolAgreement{Rest: true})
+		if len(labels.Tools) == relabel.MaxDivergenceTools {
+			labels.Tools = append(labels.Tools, relabel.ToolAgreement{Rest: true})
 		}
-		rest := &d.Tools[relabel.MaxDivergenceTools]
+		rest := &labels.Tools[relabel.MaxDivergenceTools]
 		rest.Compared += of.Compared
 		rest.Agreed += of.Agreed
 		return nil
@@ -98,7 +123,7 @@ func addKL(ctx context.Context, tx pgx.Tx, run, teacher relabel.ID, at map[relab
 	return err
 }
 
-// estimate computes the means of an iteration's trajectories.
+// estimate computes the means of an iteration's trajectories: k1 and k3 only of sampled tokens.
 func estimate(d *relabel.Divergence, of []stats.KL) {
 	var k1, k3, top []stats.MeanCluster
 	for _, k := range of {
@@ -110,7 +135,7 @@ func estimate(d *relabel.Divergence, of []stats.KL) {
 		k3 = append(k3, stats.MeanCluster{Sum: k.K3, N: k.Tokens})
 		top = append(top, stats.MeanCluster{Sum: k.Top, N: k.TopTokens})
 	}
-	if d.Tokens > 0 {
+	if d.Tokens > 0 && !d.Greedy {
 		d.ByToken = &relabel.KLEstimate{K1: meanOf(stats.ClusteredMean(k1)), K3: meanOf(stats.ClusteredMean(k3))}
 		d.ByTrajectory = &relabel.KLEstimate{K1: meanOf(stats.MeanOfMeans(k1)), K3: meanOf(stats.MeanOfMeans(k3))}
 	}

@@ -65,13 +65,53 @@ func TestDivergenceIsOfTurnsThatBothPoliciesScored(t *testing.T) {
 		t.Error("one trajectory has an interval")
 	}
 	// The labels of storetest.Seed differ from all actions, which call nothing.
-	if got.Compared != 3 || got.Agreed != 0 || len(got.Tools) != 1 || got.Tools[0] != (relabel.ToolAgreement{Compared: 3}) {
+	if of := got.Agreement; of == nil || of.Compared != 3 || of.Agreed != 0 || len(of.Tools) != 1 || of.Tools[0] != (relabel.ToolAgreement{Compared: 3}) {
 		t.Errorf("agreement %+v", got)
 	}
 	none, err := s.ListDivergences(ctx, d.Run.ID, storetest.Policy(t, s, "other").ID)
 	must(t, err)
-	if len(none) != 1 || none[0].ByToken != nil || none[0].Unscored != 3 {
+	if len(none) != 1 || none[0].ByToken != nil || none[0].Unscored != 3 || none[0].Agreement != nil {
 		t.Errorf("a teacher without scores: %+v", none)
+	}
+}
+
+// Tokens of an evaluation are the most probable ones: only the bound of whole distributions is of the
+// divergence there. Samples are counted among those on the same tasks.
+func TestAGreedyStudentHasOnlyTheBoundOfWholeDistributions(t *testing.T) {
+	t.Parallel()
+	ctx, s := context.Background(), storetest.New(t)
+	d := storetest.SeedWith(t, s, 1, func(d *storetest.Seeded) {
+		d.Run.Recipe, d.Run.Beta = relabel.OPD, nil
+		d.Iteration.Kind, d.Iteration.Beta = relabel.Evaluate, nil
+		d.Trajectories[0].Executors = "ssssss"
+	})
+	c := storetest.Claim(t, s, d.Trajectories[0].ID, "roller")
+	turn := storetest.Turn(c, 1, nil)
+	turn.Label, turn.Action.PromptTokenIDs, turn.Action.TokenIDs = nil, []int32{1, 2}, []int32{10, 11}
+	must(t, s.CommitTurn(ctx, c.Fence, turn))
+	must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndMaxTurns}))
+	must(t, s.BeginVerifying(ctx, c.Fence))
+	must(t, s.Finish(ctx, c.Fence, relabel.Verdict{Reason: "no patch"}))
+	half, quarter := float32(math.Log(0.5)), float32(math.Log(0.25))
+	for policy, logprob := range map[relabel.ID]float32{d.Student.ID: half, d.Teacher.ID: quarter} {
+		scoredBy(t, s, d, policy, 1, relabel.Score{T: 1, Logprobs: []float32{logprob, logprob}, TopIDs: []int32{1, 1}, TopLogprobs: []float32{logprob, logprob}})
+	}
+	sampleOf(t, s, d, 4, true, nil)
+	sampleOf(t, s, d, 5, false, nil)
+	sampleOf(t, s, d, 7, true, nil)
+	all, err := s.ListDivergences(ctx, d.Run.ID, d.Teacher.ID)
+	must(t, err)
+	if len(all) != 4 {
+		t.Fatalf("%d iterations", len(all))
+	}
+	if e := all[0]; !e.Greedy || e.ByToken != nil || e.ByTrajectory != nil || e.Tokens != 2 || e.Top == nil || e.Student != d.Student.Name+"@1" {
+		t.Errorf("of the evaluation: %+v", e)
+	}
+	near(t, "the bound", all[0].Top.Mean, 0.5*math.Log(2)+0.5*math.Log(0.5/0.75))
+	for i, round := range []int{1, 1, 2} {
+		if it := all[i+1]; it.Round != round || it.Greedy || (it.BenchmarkID == nil) != (i == 1) {
+			t.Errorf("sample %d is round %d, on %v, greedy %v", it.Number, it.Round, it.BenchmarkID, it.Greedy)
+		}
 	}
 }
 

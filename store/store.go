@@ -7,6 +7,7 @@ import (
 	"context"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,7 +46,7 @@ type Store struct {
 
 	figures  endedSums[relabel.Figures]
 	searches chan struct{} // semaphore: one element per running text search
-	sums     chan struct{} // the same of computations of divergence_sums
+	sums     sync.Map      // by run, a channel with room for one computation of divergence_sums
 }
 
 // Open connects to the Postgres at url, in the schema that the url's search_path names
@@ -93,7 +94,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, classify(err)
 	}
-	s := &Store{pool: pool, leases: leases, schema: schema, jobs: jobs, searches: make(chan struct{}, searchesAtOnce), sums: make(chan struct{}, 1)}
+	s := &Store{pool: pool, leases: leases, schema: schema, jobs: jobs, searches: make(chan struct{}, searchesAtOnce)}
 	if err := s.ReadClock(ctx); err != nil {
 		s.Close()
 		return nil, err

@@ -4,32 +4,38 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 
 	"relabel"
+	"relabel/evaluation"
 	"relabel/safetext"
 	"relabel/web/chart"
 )
 
-// divergenceView compares a run's students with its teacher.
+// divergenceView compares the students of runs with a teacher: of one run with its scores, or of several.
 type divergenceView struct {
-	Run        relabel.Run
-	Teacher    string
-	Rows       []divergenceRow
+	Report     relabel.DivergenceReport
+	Run        *relabel.Run // nil: several
+	Missing    string       // the run without a teacher that needs a choice of policy, "" for none
+	Policy     string       // what the students are compared with, "" for the teachers of the runs
+	Policies   []string     // offered ones
+	Offers     []relabel.Run
 	Scorings   []scoringRow
 	Charts     []chart.Chart
 	Operations []operationLink
+	Query      string // of the same report over REST
 }
 
-// divergenceRow is the comparison of an iteration with the name of its student.
-type divergenceRow struct {
-	relabel.Divergence
-	Student string
+// Chosen reports whether a run is in the report.
+func (v divergenceView) Chosen(run relabel.ID) bool {
+	return slices.ContainsFunc(v.Report.Runs, func(r relabel.RunDivergence) bool { return r.RunID == run })
 }
 
-// Iteration names the iteration.
-func (r divergenceRow) Iteration() string {
-	return iterationName(relabel.Iteration{Kind: r.Kind, Number: r.Number})
+// Some reports whether a run has an iteration to compare.
+func (v divergenceView) Some() bool {
+	return slices.ContainsFunc(v.Report.Runs, func(r relabel.RunDivergence) bool { return len(r.Items) > 0 })
 }
 
 // scoringRow is the progress of an iteration's scorings with the name of their policy.
@@ -60,7 +66,7 @@ func (r scoringRow) States() string {
 }
 
 func (v *viewer) divergenceRoutes() routes {
-	to := routes{"GET /runs/{id}/divergence": of(v.runOf, v.showDivergence)}
+	to := routes{"GET /runs/{id}/divergence": of(v.runOf, v.showDivergence), "GET /divergence": v.compareDivergence, "GET /divergence.csv": v.sendDivergence}
 	v.addOperation(to, "/runs/{id}/scores", on(v.runOf, v.scoreRun))
 	v.addOperation(to, "/runs/{id}/scores/cancel", on(v.runOf, v.cancelScores))
 	return to
@@ -69,28 +75,96 @@ func (v *viewer) divergenceRoutes() routes {
 func divergencePath(run relabel.ID) string { return runPath(run) + "/divergence" }
 
 func (v *viewer) showDivergence(w http.ResponseWriter, r *http.Request, run relabel.Run) error {
-	view := divergenceView{Run: run}
-	var all []relabel.Divergence
-	l := load{ctx: r.Context()}
-	read(&l, &view.Teacher, v.policyName, run.TeacherID)
-	read(&l, &view.Scorings, v.scoringRows, run.ID)
-	read(&l, &all, func(ctx context.Context, id relabel.ID) ([]relabel.Divergence, error) {
-		return v.Store.ListDivergences(ctx, id, run.TeacherID)
-	}, run.ID)
-	for _, d := range all {
-		row := divergenceRow{Divergence: d}
-		read(&l, &row.Student, v.policyName, d.StudentID)
-		view.Rows = append(view.Rows, row)
+	view, err := v.divergenceView(r, []relabel.Run{run})
+	if err != nil {
+		return err
 	}
-	if l.err != nil {
-		return l.err
+	view.Run = &run
+	if view.Scorings, err = v.scoringRows(r.Context(), run.ID); err != nil {
+		return err
 	}
-	view.Charts = []chart.Chart{chart.Divergence(all)}
 	if mayChange(r) && run.DeletingAt == nil {
 		view.Operations = scoringOperations(run.ID, view.Scorings)
 	}
 	return v.render(w, r, page{Template: "divergence", Title: "Students and teacher of " + safetext.Plain(run.Name), Section: "Home",
 		Crumbs: []crumb{home, runCrumb(run)}, Scripts: []string{"uplot.js", "chart.js"}, View: view})
+}
+
+func (v *viewer) compareDivergence(w http.ResponseWriter, r *http.Request) error {
+	runs, err := v.runsOf(r)
+	if err != nil {
+		return err
+	}
+	view, err := v.divergenceView(r, runs)
+	if err != nil {
+		return err
+	}
+	if view.Offers, err = v.runsToCompare(r.Context(), runs); err != nil {
+		return err
+	}
+	return v.render(w, r, page{Template: "divergence", Title: "Students and teachers", Section: "Home", Crumbs: []crumb{home},
+		Scripts: []string{"uplot.js", "chart.js"}, View: view})
+}
+
+func (v *viewer) divergenceView(r *http.Request, runs []relabel.Run) (view divergenceView, err error) {
+	view.Policy = r.URL.Query().Get("policy")
+	query := url.Values{}
+	for _, run := range runs {
+		query.Add("runs", run.ID.String())
+		if run.TeacherID == (relabel.ID{}) && view.Policy == "" {
+			view.Missing = run.Name
+		}
+	}
+	if view.Policy != "" {
+		query.Set("policy", view.Policy)
+	}
+	view.Query = query.Encode()
+	if view.Policies, err = v.policyNames(r.Context(), offeredNames); err != nil || view.Missing != "" {
+		return view, err
+	}
+	view.Report, err = v.divergenceReport(r, runs)
+	view.Charts = []chart.Chart{chart.Divergence(view.Report)}
+	if bound := chart.DivergenceBound(view.Report); bound.Drawn() {
+		view.Charts = append(view.Charts, bound)
+	}
+	return view, err
+}
+
+func (v *viewer) divergenceReport(r *http.Request, runs []relabel.Run) (relabel.DivergenceReport, error) {
+	var policy *relabel.ID
+	if word := r.URL.Query().Get("policy"); word != "" {
+		p, err := named(r.Context(), word, v.Store.FindPolicy, v.Store.FindPolicyByName)
+		if relabel.CodeOf(err) == relabel.CodeNotFound {
+			return relabel.DivergenceReport{}, relabel.Errorf(relabel.CodeInvalid, "there is no policy %.100q", safetext.Plain(word)).On("policy")
+		}
+		if err != nil {
+			return relabel.DivergenceReport{}, err
+		}
+		policy = &p.ID
+	}
+	return evaluation.Divergence(r.Context(), v.Store, runs, policy)
+}
+
+// sendDivergence sends the report as CSV, by tool if the query says so (?by=tool).
+func (v *viewer) sendDivergence(w http.ResponseWriter, r *http.Request) error {
+	runs, err := v.runsOf(r)
+	if err != nil {
+		return err
+	}
+	report, err := v.divergenceReport(r, runs)
+	if err != nil {
+		return err
+	}
+	table := evaluation.DivergenceTable
+	switch by := r.URL.Query().Get("by"); by {
+	case "":
+	case "tool":
+		table = evaluation.DivergenceTools
+	default:
+		return relabel.Errorf(relabel.CodeInvalid, "is %.100q: give tool, or omit it", safetext.Plain(by)).On("by")
+	}
+	heads, rows := table(report)
+	return sendCSV(w, "divergence", heads, rows)
 }
 
 func (v *viewer) scoringRows(ctx context.Context, run relabel.ID) ([]scoringRow, error) {

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"encoding/json"
 	"html"
 	"math"
 	"strings"
@@ -35,7 +36,7 @@ func TestTheDivergencePageHasTheFiguresOfScoresAndTheirCost(t *testing.T) {
 	page = html.UnescapeString(s.get(200, run+"/scores?top_k=2&policy="+p.Name))
 	contains(t, page, "8 to 24", "120 bytes in the database", "8.00 to 24.00 EUR", "/v1"+run+"/scores")
 
-	for of, logprob := range map[relabel.ID]float64{d.Student.ID: math.Log(0.5), d.Teacher.ID: math.Log(0.25)} {
+	for of, logprob := range map[relabel.ID]float64{d.Student.ID: math.Log(0.5), d.Teacher.ID: math.Log(0.25), p.ID: math.Log(0.9)} {
 		s.must(s.store.StartScoring(t.Context(), relabel.ScoreSelection{RunID: d.Run.ID}, of, 0, 0))
 		for range d.Trajectories {
 			c, err := s.store.ClaimScoring(t.Context(), "scorer", storetest.Lease)
@@ -51,5 +52,39 @@ func TestTheDivergencePageHasTheFiguresOfScoresAndTheirCost(t *testing.T) {
 	if strings.Contains(page, "Cancel scoring") {
 		t.Error("it offers to cancel what is done")
 	}
+	contains(t, page, "k3 over the tokens", `"policies"`, ">the run’s<")
 	contains(t, s.get(200, run), `href="`+run+`/divergence"`)
+
+	// Another teacher has no first labels. Its k1 is negative, in CSV as a number.
+	page = html.UnescapeString(s.get(200, run+"/divergence?policy=white-box"))
+	contains(t, page, "-0.5878 (-0.5878 to -0.5878)", "0.2122 (", "white-box@1", `value="white-box"`)
+	if strings.Contains(page, "no call") {
+		t.Error("it compares the labels of the run's teacher with another policy")
+	}
+	csv := s.get(200, "/divergence.csv?policy=white-box&runs="+d.Run.ID.String())
+	contains(t, csv, "k1_low", ",-0.587787,", "white-box@1")
+	if strings.Contains(csv, "'") {
+		t.Errorf("numbers are texts: %s", csv)
+	}
+	contains(t, s.get(200, "/divergence.csv?by=tool&runs="+d.Run.ID.String()), "no call")
+	s.get(400, "/divergence.csv?by=x&runs="+d.Run.ID.String())
+	s.get(400, run+"/divergence?policy=nobody")
+	s.get(400, "/divergence?runs=nothing")
+	s.get(400, "/divergence?"+strings.Repeat("runs=nothing&", 9))
+	contains(t, s.get(200, "/divergence"), "Choose runs to compare", d.Run.Name)
+
+	// A run without a teacher needs a policy.
+	other := d.Run
+	other.ID, other.Name, other.Recipe, other.TeacherID, other.Beta = relabel.NewID(), "rewarded", relabel.GRPO, relabel.ID{}, nil
+	s.must(s.store.CreateRun(t.Context(), other))
+	both := "/divergence?runs=" + d.Run.ID.String() + "&runs=rewarded"
+	contains(t, s.get(200, both), "The run rewarded has no teacher")
+	contains(t, s.get(200, "/runs/"+other.ID.String()+"/divergence"), "The run rewarded has no teacher")
+	contains(t, s.get(200, both+"&policy=teacher"), "0.1931 (0.1931 to 0.1931)", d.Run.Name+": mixture, student", "/runs/"+d.Run.ID.String()+"/divergence")
+	s.get(422, "/v1"+both)
+	var report relabel.DivergenceReport
+	s.must(json.Unmarshal([]byte(s.get(200, "/v1"+both+"&policy=teacher")), &report))
+	if len(report.Runs) != 2 || report.Runs[0].Teacher != "teacher@1" || len(report.Runs[0].Items) != 1 || report.Runs[0].Items[0].Agreement == nil || report.Runs[1].Run != "rewarded" {
+		t.Errorf("the report is %+v", report)
+	}
 }

@@ -55,7 +55,7 @@ func (v *viewer) showScaling(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return relabel.Errorf(relabel.CodeInvalid, "is %.100q: give trajectories or states", safetext.Plain(string(axis))).On("axis")
 	}
-	runs, err := v.scalingRuns(r)
+	runs, err := v.runsOf(r)
 	if err != nil {
 		return err
 	}
@@ -78,9 +78,13 @@ func (v *viewer) showScaling(w http.ResponseWriter, r *http.Request) error {
 	return v.render(w, r, page{Template: "scaling", Title: "Sample scaling", Section: "Home", Crumbs: []crumb{home}, Scripts: []string{"uplot.js", "chart.js"}, View: view})
 }
 
-// scalingRuns finds the runs that the query names.
-func (v *viewer) scalingRuns(r *http.Request) (runs []relabel.Run, err error) {
-	for _, word := range r.URL.Query()["runs"] {
+// runsOf finds the runs that the query names, at most relabel.MaxScalingRuns.
+func (v *viewer) runsOf(r *http.Request) (runs []relabel.Run, err error) {
+	words := r.URL.Query()["runs"]
+	if len(words) > relabel.MaxScalingRuns {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "are %d: give at most %d", len(words), relabel.MaxScalingRuns).On("runs")
+	}
+	for _, word := range words {
 		run, err := v.findRun(r.Context(), word)
 		if relabel.CodeOf(err) == relabel.CodeNotFound {
 			return nil, relabel.Errorf(relabel.CodeInvalid, "there is no run %.100q", safetext.Plain(word)).On("runs")
@@ -122,7 +126,7 @@ func (v *viewer) runsToCompare(ctx context.Context, chosen []relabel.Run) ([]rel
 
 // sendScaling sends the report as CSV.
 func (v *viewer) sendScaling(w http.ResponseWriter, r *http.Request) error {
-	runs, err := v.scalingRuns(r)
+	runs, err := v.runsOf(r)
 	if err != nil {
 		return err
 	}

@@ -26,3 +26,12 @@ func (c *Client) Scaling(ctx context.Context, query api.ScalingQuery) (relabel.S
 	}
 	return get[relabel.ScalingReport](ctx, c, under(at("scaling"), parameters))
 }
+
+// Divergence compares the students of runs with a teacher.
+func (c *Client) Divergence(ctx context.Context, query api.DivergenceQuery) (relabel.DivergenceReport, error) {
+	parameters := url.Values{"runs": query.Runs}
+	if query.Policy != "" {
+		parameters.Set("policy", query.Policy)
+	}
+	return get[relabel.DivergenceReport](ctx, c, under(at("divergence"), parameters))
+}

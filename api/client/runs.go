@@ -99,11 +99,6 @@ func (c *Client) CancelScores(ctx context.Context, id relabel.ID, in api.CancelS
 	return post[api.CancelledScorings](ctx, c, at("runs", id.String(), "scores", "cancel"), in)
 }
 
-// Divergences compares a run's students with a teacher. filter takes policy.
-func (c *Client) Divergences(ctx context.Context, id relabel.ID, filter url.Values) (api.Divergences, error) {
-	return get[api.Divergences](ctx, c, under(at("runs", id.String(), "divergence"), filter))
-}
-
 // SimulateLabels compares label rules on a run's labels. filter takes rule, which may be repeated.
 func (c *Client) SimulateLabels(ctx context.Context, id relabel.ID, filter url.Values) (relabel.LabelSimulation, error) {
 	return get[relabel.LabelSimulation](ctx, c, under(at("runs", id.String(), "label-rules"), filter))

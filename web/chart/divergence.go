@@ -7,55 +7,90 @@ import (
 	"relabel"
 )
 
-// looks are those of the lines of each kind of iteration.
-var looks = []struct {
-	kind relabel.IterationKind
-	name string
-	look string
-}{
-	{relabel.Sample, "student alone", "student"},
-	{relabel.Collect, "mixture, student's turns", "ink"},
-	{relabel.Evaluate, "evaluation", "agree"},
+// Divergence is the reverse KL divergence of the students of runs from a teacher by round, as figure 1 of
+// the paper (4.4), by the tokens that the students sampled.
+func Divergence(report relabel.DivergenceReport) Chart {
+	c := Chart{ID: "divergence", Title: "Reverse KL divergence of student and teacher",
+		Note: "k3 over the tokens that the student sampled at its own temperature, scored at temperature 1; 95% intervals by trajectory"}
+	return c.byRound(report, func(d relabel.Divergence) *relabel.Mean {
+		if d.ByToken == nil {
+			return nil
+		}
+		return &d.ByToken.K3
+	})
 }
 
-// Divergence is the reverse KL divergence of the students from their teacher by iteration, as figure 1
-// of the paper (4.4) but over the run's own iterations: one line for each kind of iteration, as their
-// states are visited by different mixtures.
-func Divergence(all []relabel.Divergence) Chart {
-	c := Chart{ID: "divergence", Title: "Reverse KL divergence of student and teacher", X: "iteration", Unit: "nats per token",
-		Note: "k3 over the tokens that the student sampled at its own temperature, scored at temperature 1; 95% intervals by trajectory"}
-	numbers := numbersOf(all)
-	for _, n := range numbers {
+// DivergenceBound is the lower bound of the same divergence from the most probable tokens of both.
+func DivergenceBound(report relabel.DivergenceReport) Chart {
+	c := Chart{ID: "divergence-bound", Title: "Lower bound of the reverse KL divergence",
+		Note: "of whole distributions, from the most probable tokens of both policies; the only one for greedy students; 95% intervals by trajectory"}
+	return c.byRound(report, func(d relabel.Divergence) *relabel.Mean { return d.Top })
+}
+
+// line is what a series of byRound has in common: iterations of different kinds, or on different tasks,
+// visit different states.
+type line struct {
+	run  int // in the report
+	name string
+}
+
+// byRound draws a value of iterations by round. The lines are of one run each, of one kind of iteration,
+// and on one benchmark or on the run's tasks.
+func (c Chart) byRound(report relabel.DivergenceReport, value func(relabel.Divergence) *relabel.Mean) Chart {
+	c.X, c.Unit = "round", "nats per token"
+	var rounds []int
+	for _, run := range report.Runs {
+		for _, d := range run.Items {
+			if value(d) != nil {
+				rounds = append(rounds, d.Round)
+			}
+		}
+	}
+	slices.Sort(rounds)
+	rounds = slices.Compact(rounds)
+	for _, n := range rounds {
 		c.Labels = append(c.Labels, fmt.Sprint(n))
 	}
-	for _, l := range looks {
-		s := Series{Name: l.name, Look: l.look}
-		for _, n := range numbers {
-			value, low, high := divergenceOf(all, l.kind, n)
-			s.Values, s.Low, s.High = append(s.Values, value), append(s.Low, low), append(s.High, high)
-		}
-		if slices.ContainsFunc(s.Values, func(v *float64) bool { return v != nil }) {
-			c.Series = append(c.Series, s)
+	at := map[line]int{}
+	for i, run := range report.Runs {
+		for _, d := range run.Items {
+			mean := value(d)
+			if mean == nil {
+				continue
+			}
+			l := line{i, lineName(d)}
+			n, known := at[l]
+			if !known {
+				n = len(c.Series)
+				at[l] = n
+				c.Series = append(c.Series, emptySeries(seriesName(report, l), runLooks[n%len(runLooks)], len(rounds)))
+			}
+			s, k := &c.Series[n], slices.Index(rounds, d.Round)
+			s.Values[k], s.Low[k], s.High[k] = &mean.Mean, mean.Low, mean.High
 		}
 	}
 	return c
 }
 
-func numbersOf(all []relabel.Divergence) (numbers []int) {
-	for _, d := range all {
-		if d.ByToken != nil {
-			numbers = append(numbers, d.Number)
-		}
-	}
-	slices.Sort(numbers)
-	return slices.Compact(numbers)
+func emptySeries(name, look string, n int) Series {
+	return Series{Name: name, Look: look, Values: make([]*float64, n), Low: make([]*float64, n), High: make([]*float64, n)}
 }
 
-func divergenceOf(all []relabel.Divergence, kind relabel.IterationKind, number int) (value, low, high *float64) {
-	for _, d := range all {
-		if d.Kind == kind && d.Number == number && d.ByToken != nil {
-			return &d.ByToken.K3.Mean, d.ByToken.K3.Low, d.ByToken.K3.High
-		}
+func seriesName(report relabel.DivergenceReport, l line) string {
+	if len(report.Runs) == 1 {
+		return l.name
 	}
-	return nil, nil, nil
+	return report.Runs[l.run].Run + ": " + l.name
+}
+
+// lineName names what visited the states.
+func lineName(d relabel.Divergence) string {
+	name := map[relabel.IterationKind]string{relabel.Sample: "student alone", relabel.Collect: "mixture, student's turns", relabel.Evaluate: "evaluation"}[d.Kind]
+	switch {
+	case d.BenchmarkID == nil:
+		return name
+	case d.Benchmark == "":
+		return name + " on tasks …" + d.BenchmarkID.String()[28:]
+	}
+	return name + " on " + d.Benchmark
 }
