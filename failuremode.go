@@ -38,7 +38,7 @@ const ToolUseErrorTurns = 1
 
 // FailureFinding is what the rules found in one done trajectory.
 type FailureFinding struct {
-	Mode         FailureMode `json:"mode,omitempty" doc:"Primary failure mode; absent if the trajectory is resolved, or submitted without a verdict."`
+	Mode         FailureMode `json:"mode,omitempty" doc:"Primary failure mode; absent if the trajectory is resolved, submitted without a verdict, or its label rule ended the rollout."`
 	Reason       string      `json:"reason,omitempty" doc:"What the mode was concluded from."`
 	Turns        []int       `json:"turns" nullable:"false" doc:"Turns that show the mode; empty if none does."`
 	ToolUseError bool        `json:"tool_use_error" doc:"Whether a call was malformed, named an unknown tool or was refused by the tool, in at least one turn. It is in neither partition of the modes, and resolved trajectories may have it."`
@@ -92,11 +92,12 @@ type IterationFailures struct {
 	StudentID   ID            `json:"student_id" doc:"The student."`
 	Tasks       int           `json:"tasks" doc:"Tasks of the done trajectories."`
 	Done        int           `json:"done" doc:"Done trajectories. Failed and cancelled ones have no mode."`
-	// Unverified and Unclassified are done trajectories that no mode counts.
+	// Unverified, Cut and Unclassified are done trajectories that no mode counts.
 	Unverified   int            `json:"unverified" doc:"Done trajectories with a submission and without a verdict, which have no mode."`
+	Cut          int            `json:"cut" doc:"Done trajectories whose rollout the label rule ended: no share below counts them."`
 	Unclassified int            `json:"unclassified" doc:"Done trajectories whose mode was not computed yet."`
 	Resolved     Proportion     `json:"resolved" doc:"Resolved trajectories among those that are submitted with a verdict or not submitted."`
-	Submitted    Proportion     `json:"submitted" doc:"Trajectories with a valid submission among all done ones."`
+	Submitted    Proportion     `json:"submitted" doc:"Trajectories with a valid submission among all done ones but those that the label rule ended."`
 	Unresolved   []FailureCount `json:"unresolved" nullable:"false" doc:"Modes of submitted and unresolved trajectories, among these."`
 	NoSubmission []FailureCount `json:"no_submission" nullable:"false" doc:"Modes of trajectories without a valid submission, among these."`
 	ToolUseError Proportion     `json:"tool_use_error" doc:"Unresolved trajectories with a tool-use error among all unresolved ones, without those that are not to be verified. It is in neither partition."`
@@ -117,6 +118,7 @@ type FailureTally struct {
 	Submitted    bool
 	Resolved     *bool // nil without a verdict
 	Unverified   bool  // not to be verified
+	Cut          bool  // the label rule ended the rollouts
 	Mode         FailureMode
 	ToolUseError bool
 	Classified   bool // by the current rules, for the current verdict

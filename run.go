@@ -46,7 +46,7 @@ type Run struct {
 	Rho       *RhoSchedule  `json:"rho,omitempty" doc:"Schedule of ρi."`
 	Labels    LabelMode     `json:"labels" doc:"When the teacher is asked for the labels of the student's turns: inline (during the rollout), deferred (after the iteration's last rollout), or batch (then, through the teacher's batch endpoint)."`
 	// LabelRule applies to iterations that do not have their own.
-	LabelRule LabelRule    `json:"label_rule" doc:"At which states of the student the teacher is asked for a label: all, every:K, uncertain:X, after_failure or first_after_parting:N, the last four optionally with a floor such as every:4+0.1."`
+	LabelRule LabelRule    `json:"label_rule" doc:"At which states of the student the teacher is asked for a label: all, every:K, uncertain:X, after_failure or first_after_parting:N, the last four optionally with a floor such as every:4+0.1, or in an aggrevate run teacher_turns:K, which ends a rollout after K turns of the teacher."`
 	Limits    RunLimits    `json:"limits" doc:"Limits of each trajectory."`
 	Verify    VerifyPolicy `json:"verify" doc:"Which trajectories are verified: all, none, or sample:N (N of each iteration, drawn with the seed). An evaluation verifies all."`
 	Seed      int64        `json:"seed" doc:"Seed of every draw."`
@@ -207,6 +207,8 @@ type Progress struct {
 	PassedUnsubmitted int `json:"passed_unsubmitted" doc:"Trajectories whose patch passes but was never submitted: not resolved."`
 	Verified          int `json:"verified" doc:"Trajectories with a verdict, without infrastructure errors."`
 	Unverified        int `json:"unverified" doc:"Done trajectories that were not verified: they have no verdict."`
+	// Cut counts rollouts that the label rule ended, see EndReason.Cut.
+	Cut int `json:"cut" doc:"Done trajectories whose rollout the label rule teacher_turns:K ended: without a submission and a verdict, and neither resolved nor unresolved."`
 }
 
 // Budget bounds the usage of a run's calls. Reaching one of the bounds pauses the run. Calls
@@ -294,6 +296,7 @@ type GridCell struct {
 	TimeLimit         int
 	Error             int // infrastructure errors: failed, or the verifier broke
 	Unverified        int // done without a verdict, because it was not to be verified
+	Cut               int // done without a verdict, because the label rule ended its rollout
 	Running           int // claimed and not ended
 	Queued            int
 	Cancelled         int
@@ -302,7 +305,7 @@ type GridCell struct {
 
 // Generations is the number of trajectories in the cell.
 func (c GridCell) Generations() int {
-	return c.Resolved + c.PassedUnsubmitted + c.Failed + c.TimeLimit + c.Error + c.Unverified + c.Running + c.Queued + c.Cancelled
+	return c.Resolved + c.PassedUnsubmitted + c.Failed + c.TimeLimit + c.Error + c.Unverified + c.Cut + c.Running + c.Queued + c.Cancelled
 }
 
 // RunStore stores runs.

@@ -59,10 +59,17 @@ const (
 	// EndSandboxBroken: an action broke the sandbox, and broke a fresh one again after a replay of
 	// the same turns, while the engine was healthy.
 	EndSandboxBroken EndReason = "sandbox_broken"
+	// EndTeacherTurns: the label rule teacher_turns:K ended it after K turns of the teacher. Nothing is
+	// submitted and nothing verified.
+	EndTeacherTurns EndReason = "teacher_turns"
 )
 
 // EndReasons lists every EndReason.
-var EndReasons = []EndReason{EndFinish, EndMaxTurns, EndContext, EndWallClock, EndNoCall, EndDisk, EndSandboxBroken}
+var EndReasons = []EndReason{EndFinish, EndMaxTurns, EndContext, EndWallClock, EndNoCall, EndDisk, EndSandboxBroken, EndTeacherTurns}
+
+// Cut reports whether the rollout was ended on purpose, by its iteration's label rule: it is neither
+// resolved nor unresolved.
+func (r EndReason) Cut() bool { return r == EndTeacherTurns }
 
 // FailureReason says why a trajectory failed. The agent causes none of them.
 type FailureReason string
@@ -96,14 +103,14 @@ type Trajectory struct {
 	// Trail is the attempt that holds the turns: the current one, or an earlier one while the
 	// trajectory is queued or that attempt is replayed.
 	Trail             int           `json:"-"`
-	EndReason         EndReason     `json:"end_reason,omitempty" doc:"Why the rollout ended: finish, max_turns, context, wall_clock, no_call, disk or sandbox_broken."`
+	EndReason         EndReason     `json:"end_reason,omitempty" doc:"Why the rollout ended: finish, max_turns, context, wall_clock, no_call, disk, sandbox_broken or teacher_turns (its label rule ended it: no submission and no verdict)."`
 	Failure           FailureReason `json:"failure,omitempty" doc:"Why it failed: environment, image_missing, endpoint, verifier, secret or internal. The agent causes none of them."`
 	FailureDetail     string        `json:"failure_detail,omitempty" doc:"Details of the failure."`
 	Submitted         *bool         `json:"submitted,omitempty" doc:"Whether there is a valid submission: a finish action and a patch that applies. Absent before the end."`
 	Passed            *bool         `json:"passed,omitempty" doc:"Whether the patch passes the tests, submitted or not; absent without a verdict."`
 	Resolved          *bool         `json:"resolved,omitempty" doc:"Submitted and passed; absent without a verdict."`
 	Protections       *int          `json:"protections,omitempty" doc:"Version of the verifier's protections at the verdict; 0: before versions were recorded; absent without a verdict."`
-	Verdict           VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict), unverified (done, but its iteration verifies only others) or none (not yet, or cancelled)."`
+	Verdict           VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict), unverified (done, but its iteration verifies only others), cut (done, but its label rule ended the rollout before a submission) or none (not yet, or cancelled)."`
 	VerdictReason     VerdictReason `json:"verdict_reason,omitempty" doc:"Why it passed or not: passed, tests (one did not pass), tests_timed_out, tests_did_not_finish, tests_tampered, empty_patch, patch_does_not_apply or patch_unsafe; absent without a verdict."`
 	FailureMode       FailureMode   `json:"failure_mode,omitempty" doc:"Primary failure mode if it is not resolved: loop, overflow, budget, no_edit or other without a valid submission; syntax_or_runtime, wrong_file or wrong_solution with one. Absent until it is computed, some seconds after the end, and without a verdict."`
 	ToolUseError      *bool         `json:"tool_use_error,omitempty" doc:"Whether a call was malformed, named an unknown tool or was refused by the tool; absent until it is computed."`
@@ -142,6 +149,8 @@ const (
 	VerdictNone   VerdictKind = "none"  // not yet, or cancelled
 	// VerdictUnverified: done, and not to be verified (SkipVerify).
 	VerdictUnverified VerdictKind = "unverified"
+	// VerdictCut: done, and its label rule ended the rollout (EndTeacherTurns).
+	VerdictCut VerdictKind = "cut"
 )
 
 // Executors is b1…bT as text, one byte per turn: 'T' if the teacher executes it (bt=1), 's' if
@@ -247,11 +256,12 @@ type TrajectoryStore interface {
 
 // Reward returns the trajectory's reward, between 0 and 1: 1 if it is resolved; 0 if it is not,
 // or was not submitted. nil if it is unknown: the trajectory is not done (a failure of the
-// infrastructure is never reward 0), is not verified (the verdicts that others of its group have
-// do not depend on the outcome), or was submitted and has no verdict.
+// infrastructure is never reward 0), its label rule ended the rollout, it is not verified (the
+// verdicts that others of its group have do not depend on the outcome), or it was submitted and has
+// no verdict.
 func (t Trajectory) Reward() *float64 {
 	switch {
-	case t.State != Done, t.SkipVerify && t.Passed == nil:
+	case t.State != Done, t.EndReason.Cut(), t.SkipVerify && t.Passed == nil:
 		return nil
 	case t.Submitted != nil && !*t.Submitted:
 		return new(0.0)

@@ -246,3 +246,10 @@ func TestCommandsThatFailAreNoToolUseErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestARolloutThatTheRuleEndedHasNoFailureMode(t *testing.T) {
+	f := failuremode.Classify(relabel.FailureEvidence{Patch: []byte{}, Trajectory: relabel.Trajectory{EndReason: relabel.EndTeacherTurns, Submitted: new(false)}}, nil)
+	if f.Mode != "" || f.Reason != "" || f.Rules != relabel.FailureRules {
+		t.Errorf("%+v", f)
+	}
+}

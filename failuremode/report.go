@@ -2,6 +2,7 @@ package failuremode
 
 import (
 	"context"
+	"slices"
 
 	"relabel"
 	"relabel/evaluation"
@@ -55,6 +56,8 @@ func failuresOf(it relabel.Iteration, tallies []relabel.FailureTally) relabel.It
 		tasks[t.TaskID] = true
 		f.Done += t.Count
 		switch {
+		case t.Cut:
+			f.Cut += t.Count
 		case t.Submitted && t.Resolved == nil:
 			f.Unverified += t.Count
 		case !t.Classified:
@@ -62,6 +65,7 @@ func failuresOf(it relabel.Iteration, tallies []relabel.FailureTally) relabel.It
 		}
 	}
 	f.Tasks = len(tasks)
+	tallies = slices.DeleteFunc(slices.Clone(tallies), func(t relabel.FailureTally) bool { return t.Cut })
 	all := func(relabel.FailureTally) bool { return true }
 	submitted := func(t relabel.FailureTally) bool { return t.Submitted }
 	known := func(t relabel.FailureTally) bool { return t.Resolved != nil || !t.Submitted && !t.Unverified }

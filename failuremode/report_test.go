@@ -31,13 +31,14 @@ func TestTheReportCountsEachTrajectoryOnce(t *testing.T) {
 	tallies = append(tallies, relabel.FailureTally{IterationID: its[0].ID, TaskID: relabel.NewID(), Unverified: true, ToolUseError: true, Mode: relabel.ModeNoEdit, Classified: true, Count: 2})
 	older := relabel.FailureTally{IterationID: its[0].ID, TaskID: relabel.NewID(), Submitted: true, Resolved: &no, Mode: relabel.ModeWrongFile, ToolUseError: true, Count: 2}
 	tallies = append(tallies, older) // of older rules: not computed
+	tallies = append(tallies, relabel.FailureTally{IterationID: its[0].ID, TaskID: relabel.NewID(), Cut: true, Classified: true, ToolUseError: true, Count: 4})
 	a, b := relabel.NewID(), relabel.NewID()
 	add(1, a, false, &no, relabel.ModeLoop, 3)
 	add(1, a, false, &no, relabel.ModeNoEdit, 1)
 	add(1, b, false, nil, relabel.ModeNoEdit, 2)
 	report := failuremode.Report(relabel.NewID(), its, tallies)
 	f, e := report.Iterations[0], report.Iterations[1]
-	if f.Done != 12 || f.Tasks != 10 || f.Unverified != 1 || f.Unclassified != 3 || f.Resolved.Count != 1 || f.Resolved.Of != 9 || f.Submitted.Count != 8 || f.Submitted.Of != 12 {
+	if f.Done != 16 || f.Cut != 4 || f.Tasks != 11 || f.Unverified != 1 || f.Unclassified != 3 || f.Resolved.Count != 1 || f.Resolved.Of != 9 || f.Submitted.Count != 8 || f.Submitted.Of != 12 {
 		t.Errorf("%+v", f)
 	}
 	want := stats.Wilson(3, 4)

@@ -43,7 +43,7 @@ type draw func(purpose string, t int) float64
 func (r Rule) decide(uniform draw, executors relabel.Executors, s State) Decision {
 	switch {
 	case r.kind == teacherTurns:
-		return certain(s.T <= prefix(executors)+r.n)
+		return certain(s.T <= r.LastTurn(executors))
 	case r.kind == all || executors.At(s.T) == relabel.Teacher:
 		return certain(true)
 	case r.kind == uncertain && s.Uncertainty == nil:
@@ -87,6 +87,15 @@ func afterParting(executors relabel.Executors, t, n int) bool {
 		}
 	}
 	return false
+}
+
+// LastTurn is the last turn that a rollout with these executors may have: all of them, unless the rule
+// ends rollouts.
+func (r Rule) LastTurn(executors relabel.Executors) int {
+	if r.kind != teacherTurns {
+		return len(executors)
+	}
+	return min(len(executors), prefix(executors)+r.n)
 }
 
 // prefix is the number of turns that the student executes before the teacher does.

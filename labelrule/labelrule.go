@@ -74,6 +74,6 @@ func (r Rule) Unbiased() bool { return r.kind == all || r.kind == every || r.flo
 // NeedsLogprobs reports whether the rule depends on the log-probabilities of the student's tokens.
 func (r Rule) NeedsLogprobs() bool { return r.kind == uncertain }
 
-// EndsRollouts reports whether the rule ends rollouts instead of selecting among their labels, so
-// that it can only be simulated, and only on student prefixes that the teacher completes (aggrevate).
+// EndsRollouts reports whether the rule ends rollouts instead of selecting among their labels. It has
+// a meaning only for student prefixes that the teacher continues (aggrevate).
 func (r Rule) EndsRollouts() bool { return r.kind == teacherTurns }

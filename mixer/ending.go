@@ -8,25 +8,26 @@ import (
 
 // endRollout takes the patch, removes the sandbox, and starts labelling. A valid submission has a
 // finish action and a patch that applies and is not empty.
-func (r *rollout) endRollout(life context.Context, reason relabel.EndReason) (patch []byte, err error) {
+func (r *rollout) endRollout(life context.Context, reason relabel.EndReason) (ending relabel.Ending, err error) {
 	defer r.timer.in(relabel.PhaseEnd)()
 	patch, applies, err := r.takePatch(life, &reason)
 	if err != nil {
-		return nil, err
+		return ending, err
 	}
 	r.closeSandbox(life)
-	ending := relabel.Ending{Reason: reason, Patch: patch, Submitted: reason == relabel.EndFinish && len(patch) > 0 && applies}
+	ending = relabel.Ending{Reason: reason, Patch: patch, Submitted: reason == relabel.EndFinish && len(patch) > 0 && applies}
 	err = r.write(life, func(ctx context.Context) error { return r.store.EndRollout(ctx, r.claim.Fence, ending) })
 	if err == nil {
 		r.log.Info().Str("state", string(relabel.Labelling)).Str("end", string(reason)).Bool("submitted", ending.Submitted).Msg("trajectory")
 	}
-	return patch, err
+	return ending, err
 }
 
 // takePatch takes the patch within the remaining wall clock. It changes the end reason if the patch
-// takes longer, or if commands broke the sandbox or filled its disk before. There is no patch then.
+// takes longer, or if commands broke the sandbox or filled its disk before. There is no patch then, and
+// none of a rollout that the label rule ended.
 func (r *rollout) takePatch(life context.Context, reason *relabel.EndReason) (patch []byte, applies bool, err error) {
-	if *reason == relabel.EndSandboxBroken {
+	if *reason == relabel.EndSandboxBroken || reason.Cut() {
 		return nil, false, nil
 	}
 	ctx, cancel := r.bounded(life)
@@ -66,12 +67,12 @@ func (r *rollout) awaitLabels(life context.Context) error {
 }
 
 // verify tests the patch in a fresh container, whether or not it was submitted, unless the
-// trajectory is not to be verified.
-func (r *rollout) verify(life context.Context, patch []byte) error {
+// trajectory is not to be verified or its label rule ended the rollout.
+func (r *rollout) verify(life context.Context, ending relabel.Ending) error {
 	if r.mustRelease() {
 		return ErrReleased
 	}
-	if r.claim.Trajectory.SkipVerify {
+	if r.claim.Trajectory.SkipVerify || ending.Reason.Cut() {
 		return r.finishUnverified(life)
 	}
 	release, err := r.acquire(life, r.verifying)
@@ -84,7 +85,7 @@ func (r *rollout) verify(life context.Context, patch []byte) error {
 	}
 	r.say(relabel.Verifying)
 	out := r.timer.in(relabel.PhaseVerify)
-	verdict, err := r.environment.Verify(life, r.claim, patch)
+	verdict, err := r.environment.Verify(life, r.claim, ending.Patch)
 	out()
 	switch {
 	case err != nil || verdict.Infra != "":

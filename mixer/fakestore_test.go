@@ -289,6 +289,9 @@ func (s *fakeStore) EndRollout(ctx context.Context, f relabel.Fence, end relabel
 		if s.trail != s.attempt {
 			s.broken = append(s.broken, "ended before the turns were adopted")
 		}
+		if end.Reason.Cut() && (end.Submitted || len(end.Patch) > 0) {
+			s.broken = append(s.broken, "a rollout that the label rule ended has a patch")
+		}
 		s.move(relabel.Labelling)
 		s.ending = &end
 		return nil
@@ -338,6 +341,9 @@ func (s *fakeStore) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdi
 
 func (s *fakeStore) FinishUnverified(ctx context.Context, f relabel.Fence) error {
 	return s.fenced(ctx, "FinishUnverified", f, func() error {
+		if !s.claim.Trajectory.SkipVerify && !s.ending.Reason.Cut() {
+			s.broken = append(s.broken, "finished without a verdict that it must have")
+		}
 		s.move(relabel.Done)
 		return nil
 	})

@@ -51,7 +51,7 @@ type Store interface {
 	// Finish stores the verdict and moves verifying to done.
 	Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) error
 	// FinishUnverified moves verifying to done without a verdict. It fails with CodeConflict for a
-	// trajectory that is to be verified.
+	// trajectory that is to be verified, unless its label rule ended the rollout (EndReason.Cut).
 	FinishUnverified(ctx context.Context, f relabel.Fence) error
 	// Fail moves the trajectory to failed, with a reason and a detail that is safe to show.
 	Fail(ctx context.Context, f relabel.Fence, reason relabel.FailureReason, detail string) error

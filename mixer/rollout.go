@@ -80,7 +80,7 @@ func (r *rollout) live(life context.Context) (err error) {
 	if err := r.openPolicies(); err != nil {
 		return err
 	}
-	patch, err := r.rollOut(life)
+	ending, err := r.rollOut(life)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (r *rollout) live(life context.Context) (err error) {
 		return err
 	}
 	defer release()
-	return r.verify(life, patch)
+	return r.verify(life, ending)
 }
 
 // awaitEnd acquires the semaphore of the ends of trajectories and waits for late labels.
@@ -110,32 +110,32 @@ func (r *rollout) awaitEnd(life context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// rollOut completes the rollout and returns its patch. It prepares the sandbox, and replays earlier
+// rollOut completes the rollout and returns its ending. It prepares the sandbox, and replays earlier
 // turns there, before it acquires a slot. A rollout that had ended before its claim needs neither:
 // only labels may be pending.
-func (r *rollout) rollOut(life context.Context) (patch []byte, err error) {
+func (r *rollout) rollOut(life context.Context) (ending relabel.Ending, err error) {
 	if end := r.claim.Ending; end != nil {
 		if r.tooEarly() {
 			r.deferred = r.pendingLabels()
 		} else {
 			r.labels.askPending(r.claim.Turns)
 		}
-		return end.Patch, nil
+		return *end, nil
 	}
 	if err := r.startSandbox(life); err != nil {
-		return nil, err
+		return ending, err
 	}
 	reason, err := r.resume(life)
 	if err != nil {
-		return nil, err
+		return ending, err
 	}
 	if r.slot.releaseSlot, err = r.acquire(life, r.rollouts); err != nil {
-		return nil, err
+		return ending, err
 	}
 	defer r.slot.release()
 	if reason == "" {
 		if reason, err = r.roll(life); err != nil {
-			return nil, err
+			return ending, err
 		}
 	}
 	return r.endRollout(life, reason)

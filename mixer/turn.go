@@ -23,7 +23,9 @@ func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 	ctx, clock, end := newWallClock(life, wall)
 	defer end()
 	r.clock = clock
-	for t := len(r.claim.Turns) + 1; t <= len(r.claim.Trajectory.Executors); t++ {
+	turns := len(r.claim.Trajectory.Executors)
+	last := r.rule.LastTurn(r.claim.Trajectory.Executors)
+	for t := len(r.claim.Turns) + 1; t <= last; t++ {
 		if r.mustRelease() {
 			return "", ErrReleased
 		}
@@ -46,6 +48,9 @@ func (r *rollout) roll(life context.Context) (relabel.EndReason, error) {
 		if reason := r.advance(turn, finished); reason != "" {
 			return reason, nil
 		}
+	}
+	if last < turns {
+		return relabel.EndTeacherTurns, nil
 	}
 	return relabel.EndMaxTurns, nil
 }

@@ -21,7 +21,10 @@ func TestARunAndItsIterationsHaveALabelRule(t *testing.T) {
 		return s.post("/v1/runs", `{"name":"`+name+`","taskset":"`+ids.taskset+`","teacher":"teacher"`+rest+`}`)
 	}
 	s.refused(create("a", `,"label_rule":"sometimes"`), 422, "invalid", "label_rule")
-	s.refused(create("b", `,"recipe":"aggrevate","label_rule":"teacher_turns:3"`), 422, "invalid", "label_rule")
+	s.refused(create("b", `,"label_rule":"teacher_turns:3"`), 422, "invalid", "label_rule")
+	if ends := s.want(201, create("e", `,"recipe":"aggrevate","label_rule":"teacher_turns:3"`)); ends.field("label_rule") != "teacher_turns:3" {
+		t.Errorf("the run is %s", ends.body)
+	}
 	run := s.want(201, create("c", `,"label_rule":"every:4"`))
 	if run.field("label_rule") != "every:4" {
 		t.Errorf("the run is %s", run.body)

@@ -67,6 +67,16 @@ func TestLabelsOfABiasedRuleWeighOne(t *testing.T) {
 	}
 }
 
+func TestAnExportSaysThatTheRuleEndedRollouts(t *testing.T) {
+	e, _ := weightsOf(t, ruledTrajectory("teacher_turns:3", 1), relabel.PerToken)
+	if m := readManifest(t, e.Directory); !slices.Equal(m.LabelRules, []relabel.ManifestRule{{Rule: "teacher_turns:3"}}) {
+		t.Errorf("rules %v", m.LabelRules)
+	}
+	if text := filesBelow(t, e.Directory)[readmeName]; !strings.Contains(text, "- iteration 1, `teacher_turns:3`: rollouts ended after so many turns of the teacher") {
+		t.Errorf("the README says\n%s", text)
+	}
+}
+
 func TestRowsWithoutWeightsAreRefusedIfTheRuleGivesSome(t *testing.T) {
 	for rule, chance := range map[relabel.LabelRule]float64{"every:4": 0.25, "after_failure": 1} {
 		s := newFixedStore(ruledTrajectory(rule, chance))

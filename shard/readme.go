@@ -12,6 +12,7 @@ import (
 
 	"relabel"
 	"relabel/examples/train"
+	"relabel/labelrule"
 )
 
 const readmeName = "README.md"
@@ -49,6 +50,12 @@ func weighted(rules []relabel.ManifestRule) bool {
 type ruled struct {
 	Number int
 	relabel.ManifestRule
+}
+
+// EndsRollouts reports whether the rule ended rollouts instead of selecting labels.
+func (r ruled) EndsRollouts() bool {
+	rule, err := labelrule.Parse(r.Rule, "label_rule")
+	return err == nil && rule.EndsRollouts()
 }
 
 // ruledOf lists these iterations in the order of the manifest.

@@ -64,11 +64,11 @@ func (s *Store) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) 
 }
 
 // FinishUnverified moves verifying to done without a verdict, for a trajectory that is not to be
-// verified. Like Finish, the last one ends the iteration.
+// verified or whose label rule ended the rollout. Like Finish, the last one ends the iteration.
 func (s *Store) FinishUnverified(ctx context.Context, f relabel.Fence) error {
 	st := step{to: relabel.Done, outcome: "done", tried: "finish without a verdict",
 		set:  "state = 'done', owner = NULL, lease_until = NULL, ended_at = clock_timestamp()",
-		when: "AND state = 'verifying' AND skip_verify"}
+		when: "AND state = 'verifying' AND (skip_verify OR end_reason = 'teacher_turns')"}
 	return s.take(ctx, f, st, func(tx pgx.Tx, iteration relabel.ID) error { return endTrajectory(ctx, tx, iteration) })
 }
 

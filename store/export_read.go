@@ -142,7 +142,7 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 				WHERE trajectory_id = tr.id AND (flag = ANY ($5) OR flag <> '' AND $6 = ANY ($5))) rv),
 			CASE WHEN $9 THEN (SELECT count(*) FROM scores sc JOIN runs r ON r.id = it.run_id WHERE sc.trajectory_id = tr.id AND sc.attempt = tr.trail
 				AND sc.policy_id IN (it.student_id, r.teacher_id) AND sc.logprobs IS NOT NULL) ELSE 0 END,
-			tr.state, tr.iteration_id, tr.task_id, tr.submitted, tr.skip_verify,
+			tr.state, tr.iteration_id, tr.task_id, tr.submitted, coalesce(tr.end_reason, ''), tr.skip_verify,
 			json_build_object('passed', tr.passed, 'protections', tr.protections), coalesce(re.name, ''),
 			coalesce(tr.failure_mode, ''), coalesce(tr.tool_use_error, false), tr.failure_rules >= $11
 		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id
@@ -152,7 +152,7 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated, sel.LabelPolicyID,
 		sel.ExcludeFlags, relabel.AnyFlag, sel.Unfinished, kind, recipe == relabel.OPD, texts(sel.AllowBenchmarks), relabel.FailureRules)
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (tr sizedTrajectory, err error) {
-		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.Scores, &tr.State, &tr.group.iteration, &tr.group.task, &tr.submitted, &tr.skipVerify, &tr.Verdict, &tr.Benchmark,
+		return tr, row.Scan(&tr.ID, &tr.Trail, &tr.Turns, &tr.Labels, &tr.Bytes, &tr.Flagged, &tr.Scores, &tr.State, &tr.group.iteration, &tr.group.task, &tr.submitted, &tr.end, &tr.skipVerify, &tr.Verdict, &tr.Benchmark,
 			&tr.failures.mode, &tr.failures.toolUse, &tr.failures.known)
 	})
 	addModeFlags(all, sel.ExcludeFlags)
@@ -199,7 +199,7 @@ type rewardGroup struct{ iteration, task relabel.ID }
 func setGroups(all []sizedTrajectory, protections int) {
 	rewards, seen := map[rewardGroup][]float64{}, map[rewardGroup]bool{}
 	for i := range all {
-		tr := relabel.Trajectory{State: all[i].State, Submitted: all[i].submitted, SkipVerify: all[i].skipVerify}
+		tr := relabel.Trajectory{State: all[i].State, Submitted: all[i].submitted, EndReason: all[i].end, SkipVerify: all[i].skipVerify}
 		verdictAs(&tr, all[i].Verdict)
 		if protections > 0 && (tr.Protections == nil || *tr.Protections < protections) {
 			continue

@@ -200,6 +200,7 @@ type sizedTrajectory struct {
 	Bytes      int64
 	group      rewardGroup
 	submitted  *bool
+	end        relabel.EndReason
 	skipVerify bool
 	failures   failureFlags
 }

@@ -105,9 +105,9 @@ func (s *Store) FindFailure(ctx context.Context, trajectory relabel.ID) (relabel
 // ListFailureTallies counts a run's done trajectories by iteration, task and mode; none if there is
 // no such run.
 func (s *Store) ListFailureTallies(ctx context.Context, run relabel.ID) ([]relabel.FailureTally, error) {
-	return listAll[relabel.FailureTally](ctx, s, `SELECT iteration_id, task_id, submitted, resolved, verdict = 'unverified' AS unverified, coalesce(failure_mode, '') AS mode,
+	return listAll[relabel.FailureTally](ctx, s, `SELECT iteration_id, task_id, submitted, resolved, verdict = 'unverified' AS unverified, verdict = 'cut' AS cut, coalesce(failure_mode, '') AS mode,
 		coalesce(tool_use_error, false) AS tool_use_error, failure_rules >= $2 AS classified, count(*) AS count
-		FROM trajectories WHERE run_id = $1 AND state = 'done' GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2`, run, relabel.FailureRules)
+		FROM trajectories WHERE run_id = $1 AND state = 'done' GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 ORDER BY 1, 2`, run, relabel.FailureRules)
 }
 
 // ListComparisons counts the student turns with a label of a run's done trajectories by iteration,

@@ -19,7 +19,7 @@ const (
 )
 
 // unresolvedDone are the trajectories tr that have a failure mode, computed or not.
-const unresolvedDone = " tr.state = 'done' AND (NOT tr.submitted OR NOT tr.resolved) "
+const unresolvedDone = " tr.state = 'done' AND tr.verdict <> 'cut' AND (NOT tr.submitted OR NOT tr.resolved) "
 
 // judgeSelected are the ids of a JudgeSelection: $1, $2, $3 as in iterationSelected, $4 modes, $5 size of
 // the sample or 0, $6 its seed. The draw depends only on the seed and on what each trajectory is a rollout

@@ -15,8 +15,9 @@ import (
 const QueueRegrade = "regrade"
 
 // regradable are the trajectories tr of a RegradeSelection: $1 run, $2 iteration or null, $3
-// trajectory or null, $4 all, $5 current protections, $6 iteration number or 0.
-const regradable = ` FROM trajectories tr WHERE tr.run_id = $1 AND tr.state = 'done' AND ($2::uuid IS NULL OR tr.iteration_id = $2)
+// trajectory or null, $4 all, $5 current protections, $6 iteration number or 0. A rollout that the label
+// rule ended submitted nothing on purpose.
+const regradable = ` FROM trajectories tr WHERE tr.run_id = $1 AND tr.state = 'done' AND tr.verdict <> 'cut' AND ($2::uuid IS NULL OR tr.iteration_id = $2)
 	AND ($6 = 0 OR tr.iteration_id IN (SELECT it.id FROM iterations it WHERE it.run_id = $1 AND it.number = $6))
 	AND ($3::uuid IS NULL OR tr.id = $3) AND ($4 OR tr.protections IS NULL OR tr.protections < $5) `
 

@@ -7,14 +7,14 @@ import (
 	"relabel/labelrule"
 )
 
-// checkLabelRule returns CodeInvalid for a rule that collection cannot follow.
-func checkLabelRule(rule relabel.LabelRule) error {
+// checkLabelRule returns CodeInvalid for a rule that collection of a run with this recipe cannot follow.
+func checkLabelRule(recipe relabel.Recipe, rule relabel.LabelRule) error {
 	r, err := labelrule.Parse(rule, "label_rule")
 	switch {
 	case err != nil:
 		return err
-	case r.EndsRollouts():
-		return relabel.Errorf(relabel.CodeInvalid, "%s ends rollouts before they submit anything: it can only be simulated (relabel run simulate-labels)", r).On("label_rule")
+	case r.EndsRollouts() && recipe != relabel.AggreVaTe:
+		return relabel.Errorf(relabel.CodeInvalid, "%s ends a rollout some turns after the teacher took over, which happens once in an aggrevate run; this run's recipe is %s", r, recipe).On("label_rule")
 	}
 	return nil
 }
@@ -24,7 +24,7 @@ func checkRunRule(run relabel.Run) error {
 	if err := checkHasChoice(run.Recipe, run.LabelRule); err != nil {
 		return err
 	}
-	return checkLabelRule(run.LabelRule)
+	return checkLabelRule(run.Recipe, run.LabelRule)
 }
 
 // checkHasChoice returns CodeInvalid for a rule other than all in a run in which there are no states of

@@ -30,7 +30,8 @@ func TestAnIterationFollowsItsOwnRuleOrTheRuns(t *testing.T) {
 
 func TestRulesThatCollectionCannotFollowAreRefused(t *testing.T) {
 	for recipe, rules := range map[relabel.Recipe][]relabel.LabelRule{
-		relabel.AggreVaTe: {"teacher_turns:3", "sometimes", "every:0"}, relabel.OPD: {"every:2"}, relabel.GRPO: {"after_failure"}} {
+		relabel.AggreVaTe: {"sometimes", "every:0", "teacher_turns:0"}, relabel.DAgger: {"teacher_turns:3"}, relabel.SFT: {"teacher_turns:3"},
+		relabel.OPD: {"every:2", "teacher_turns:3"}, relabel.GRPO: {"after_failure", "teacher_turns:3"}} {
 		for _, rule := range rules {
 			run := runOf(recipe)
 			run.LabelRule = rule
@@ -44,7 +45,7 @@ func TestRulesThatCollectionCannotFollowAreRefused(t *testing.T) {
 	}
 	ask := collect()
 	ask.LabelRule = "teacher_turns:3"
-	_, err := schedule.Plan(runOf(relabel.AggreVaTe), 1, ask, tasksOf(2, 0))
+	_, err := schedule.Plan(runOf(relabel.DAgger), 1, ask, tasksOf(2, 0))
 	wantField(t, err, "label_rule")
 }
 
@@ -60,4 +61,23 @@ func TestAnSFTRunRefusesRulesBecauseItsStudentNeverActs(t *testing.T) {
 	ask.LabelRule = "every:3"
 	_, err := schedule.Plan(run, 1, ask, tasksOf(2, 0))
 	wantField(t, err, "label_rule")
+}
+
+func TestOnlyCollectIterationsOfAggrevateEndAfterTurnsOfTheTeacher(t *testing.T) {
+	run, tasks := runOf(relabel.AggreVaTe), tasksOf(4, 2)
+	run.LabelRule = "teacher_turns:3"
+	if got := plan(t, run, 1, collect(), tasks).Iteration.LabelRule; got != "teacher_turns:3" {
+		t.Errorf("an iteration has the rule %q", got)
+	}
+	for _, ask := range []relabel.NewIteration{
+		{Kind: relabel.Evaluate, StudentID: relabel.NewID(), HeldOut: true},
+		{Kind: relabel.Sample, StudentID: relabel.NewID()},
+	} {
+		if got := plan(t, run, 1, ask, tasks).Iteration.LabelRule; got != relabel.LabelAll {
+			t.Errorf("%s has the rule %q", ask.Kind, got)
+		}
+		ask.LabelRule = "teacher_turns:3"
+		_, err := schedule.Plan(run, 1, ask, tasks)
+		wantField(t, err, "label_rule")
+	}
 }

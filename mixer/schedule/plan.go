@@ -122,7 +122,7 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 	if err := checkHasChoice(run.Recipe, ask.LabelRule); err != nil {
 		return it, err
 	}
-	if err := checkLabelRule(it.LabelRule); err != nil {
+	if err := checkLabelRule(run.Recipe, it.LabelRule); err != nil {
 		return it, err
 	}
 	if err := checkDraw(run, ask); err != nil {
