@@ -54,11 +54,14 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 }
 
 // resolvedOf is the number of resolved trajectories among those with a verdict, and how many were
-// not verified.
+// not verified or were ended by the label rule.
 func resolvedOf(p relabel.Progress) string {
 	text := fmt.Sprintf("%d of %d", p.Resolved, p.Verified)
 	if p.Unverified > 0 {
 		text += fmt.Sprintf(" (%d not verified)", p.Unverified)
+	}
+	if p.Cut > 0 {
+		text += fmt.Sprintf(" (%d cut by the label rule)", p.Cut)
 	}
 	return text
 }

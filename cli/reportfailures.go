@@ -90,6 +90,9 @@ func printFailures(report relabel.FailureReport) error {
 	}
 	say("count of denominator, share and its 95%% interval; rules of version %d", report.Rules)
 	for _, f := range report.Iterations {
+		if f.Cut > 0 {
+			say("%s %d: %d trajectories that the label rule ended are in no share", f.Kind, f.Number, f.Cut)
+		}
 		if f.Unverified+f.Unclassified > 0 {
 			say("%s %d: %d submissions without a verdict, %d trajectories without a computed mode", f.Kind, f.Number, f.Unverified, f.Unclassified)
 		}

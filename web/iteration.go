@@ -40,10 +40,12 @@ func (p iterationPage) Drawn() []string {
 	return p.Draw.Instances[:min(len(p.Draw.Instances), drawnShown)]
 }
 
-// Over is the number of ended rollouts.
+// Over is the number of ended rollouts, without those that the label rule ended before a submission.
 func (r round) Over() (n int) {
-	for _, of := range r.Figures.EndReasons {
-		n += of
+	for reason, of := range r.Figures.EndReasons {
+		if !reason.Cut() {
+			n += of
+		}
 	}
 	return n
 }

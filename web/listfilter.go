@@ -15,7 +15,7 @@ import (
 
 // filterWords are texts of the values of filters that are not shown as they are.
 var filterWords = map[string]map[string]string{
-	"verdict":        {"error": "infrastructure", "unverified": "not verified", "none": "none yet"},
+	"verdict":        {"error": "infrastructure", "unverified": "not verified", "cut": "cut by the label rule", "none": "none yet"},
 	"end_reason":     wordsOf(endWords),
 	"failure":        {"image_missing": "image missing"},
 	"failure_mode":   wordsOf(modeWords),

@@ -25,6 +25,7 @@ func outcomeCounts(c relabel.GridCell) []outcomeCount {
 		{"limit", "◷", "out of time", c.TimeLimit},
 		{"infra", "⚠", "infrastructure error", c.Error},
 		{"quiet", "–", "not verified", c.Unverified},
+		{"quiet", "–", "cut by the label rule", c.Cut},
 		{"busy", "…", "running", c.Running},
 		{"quiet", "·", "queued", c.Queued},
 		{"quiet", "⊘", "cancelled", c.Cancelled},

@@ -16,7 +16,7 @@ var (
 		relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe}
 	endWords = map[relabel.EndReason]string{relabel.EndFinish: "finished", relabel.EndMaxTurns: "out of turns", relabel.EndContext: "context full",
 		relabel.EndWallClock: "out of time", relabel.EndNoCall: "no call",
-		relabel.EndDisk: "disk used up", relabel.EndSandboxBroken: "broke its sandbox"}
+		relabel.EndDisk: "disk used up", relabel.EndSandboxBroken: "broke its sandbox", relabel.EndTeacherTurns: "ended by the label rule"}
 	verdictWords = map[relabel.VerdictReason]string{relabel.VerdictTestsPassed: "passes, not submitted", relabel.VerdictTests: "tests fail", relabel.VerdictTimedOut: "tests timed out", relabel.VerdictUnfinished: "tests break off", relabel.VerdictTampered: "tests tampered with",
 		relabel.VerdictEmptyPatch: "empty patch", relabel.VerdictDoesNotApply: "patch does not apply", relabel.VerdictUnsafe: "patch unsafe"}
 )
@@ -74,6 +74,7 @@ func (v trajectoryView) Why() *whyView {
 	case v.State != relabel.Done:
 	case verdict.Infra != "":
 		w.Infra, w.Cause, w.Detail = true, failureWords[relabel.FailVerifier], verdict.Infra
+	case !v.Outcome.HasVerdict:
 	case verdict.Passed:
 		w.Passed = len(v.Task.FailToPass) + len(v.Task.PassToPass)
 		if v.Resolved != nil && !*v.Resolved {
@@ -133,6 +134,8 @@ func (v trajectoryView) ended() string {
 		bound = fmt.Sprintf(" (%d seconds)", limits.WallClockSeconds)
 	case relabel.EndNoCall:
 		bound = " in three actions in a row"
+	case relabel.EndTeacherTurns:
+		bound = " (" + string(v.Iteration.LabelRule) + ")"
 	}
 	word := endWord(v.EndReason)
 	submission := "without a valid submission"

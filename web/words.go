@@ -108,6 +108,8 @@ func badgeOf(t relabel.Trajectory) badge {
 		return badge{"infra", "⚠", "infrastructure: verifier"}
 	case t.Verdict == relabel.VerdictUnverified:
 		return badge{"quiet", "–", "done, not verified"}
+	case t.Verdict == relabel.VerdictCut:
+		return badge{"quiet", "–", "done, cut by the label rule"}
 	case t.Resolved == nil:
 		return badge{"quiet", "–", "done, no verdict"}
 	case *t.Resolved:
