@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Benchmark is a fixed list of tasks with limits, which evaluations and samples roll out. It never changes.
+// Benchmark is a fixed list of tasks with limits, which evaluations and samples roll out. It never changes, and is
+// deleted only while none is on it.
 // One with a name reserves its tasks: they are not drawn for collection and not exported, unless
 // that is allowed. One without a name holds what evaluations, and samples on held-out tasks, drew.
 type Benchmark struct {
@@ -19,6 +20,12 @@ type Benchmark struct {
 	CreatedAt time.Time       `json:"created_at" doc:"When it was created."`
 	// Evaluations grows; the rest never changes.
 	Evaluations int `json:"evaluations" doc:"Number of evaluations on it, of all runs."`
+}
+
+// Reservation counts what a benchmark with a name keeps out of training.
+type Reservation struct {
+	Trainable    int `json:"trainable_tasks" doc:"Number of its tasks that are not held out."`
+	Trajectories int `json:"trajectories" doc:"Number of finished trajectories for training, of all runs, whose task it reserves: no export has them without allow_benchmarks."`
 }
 
 // BenchmarkSource says how the tasks of a benchmark were chosen.
@@ -55,6 +62,11 @@ type BenchmarkFilter struct {
 type BenchmarkStore interface {
 	// CreateBenchmark stores a named benchmark of these tasks. CodeConflict if the name is taken.
 	CreateBenchmark(ctx context.Context, b Benchmark, tasks []ID) error
+	// DeleteBenchmark deletes a benchmark, which then reserves nothing. CodeConflict while an evaluation
+	// or a sample is on it.
+	DeleteBenchmark(ctx context.Context, id ID) error
+	// CountReserved counts what a benchmark reserves.
+	CountReserved(ctx context.Context, id ID) (Reservation, error)
 	FindBenchmark(ctx context.Context, id ID) (Benchmark, error)
 	FindBenchmarkByName(ctx context.Context, name string) (Benchmark, error)
 	// ListBenchmarks lists benchmarks, newest first.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -302,6 +303,17 @@ func (g RewardGroup) HasMixedRewards() bool {
 
 // TooSmall reports whether the group has fewer than two members, so that rewards cannot differ.
 func (g RewardGroup) TooSmall() bool { return !g.Mixed && len(g.Rewards) < 2 }
+
+// benchmarkReason begins the reason for which states of a benchmark's tasks are not exported, before its name.
+const benchmarkReason = "benchmark:"
+
+// BenchmarkReason is the reason in an export's counts for states of tasks that a benchmark reserves.
+func BenchmarkReason(name string) string { return benchmarkReason + name }
+
+// CutBenchmarkReason returns the name of the benchmark in such a reason, and whether it is one.
+func CutBenchmarkReason(reason string) (name string, is bool) {
+	return strings.CutPrefix(reason, benchmarkReason)
+}
 
 // ExportTrajectory is the input of an export from one trajectory.
 type ExportTrajectory struct {

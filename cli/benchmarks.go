@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -18,6 +19,7 @@ type BenchmarkCommand struct {
 	Create benchmarkCreate `cmd:"" help:"Create a benchmark: a fixed list of tasks with limits, which evaluations roll out and collection does not."`
 	List   benchmarkList   `cmd:"" help:"List benchmarks."`
 	Show   benchmarkShow   `cmd:"" help:"Show a benchmark: the evaluations on it, its tasks, and what it excludes and why."`
+	Delete benchmarkDelete `cmd:"" help:"Delete a benchmark, which then reserves no task; refused while an evaluation or a sample is on it."`
 }
 
 // benchmarkCreate is `relabel benchmark create NAME`.
@@ -54,6 +56,34 @@ func (c *benchmarkCreate) Run(ctx context.Context) error {
 			return err
 		}
 		say("%s  %s: %d tasks, %d excluded", b.ID, b.Name, b.Tasks, len(b.Excluded))
+		say("%s", reservedText(b))
+		return nil
+	})
+}
+
+// reservedText says what a benchmark reserves, and how to undo that.
+func reservedText(b api.BenchmarkView) string {
+	text := fmt.Sprintf("%d tasks are now reserved: neither drawn for collection nor exported", b.Tasks)
+	if r := b.Reserves; r != nil {
+		text += fmt.Sprintf(" (%d were trainable; %d finished trajectories are of these tasks)", r.Trainable, r.Trajectories)
+	}
+	return text + "; `relabel benchmark delete " + b.Name + "` undoes that while no evaluation is on it"
+}
+
+// benchmarkDelete is `relabel benchmark delete BENCHMARK`.
+type benchmarkDelete struct {
+	ClientFlags
+	Benchmark string `arg:"" help:"Name or id of the benchmark."`
+}
+
+// Run deletes the benchmark.
+func (c *benchmarkDelete) Run(ctx context.Context) error {
+	return c.With(ctx, func(cl *Session) error {
+		b, err := cl.DeleteBenchmark(ctx, c.Benchmark)
+		if b, err = named(b, err, "benchmark", c.Benchmark, "benchmark list"); err != nil {
+			return err
+		}
+		say("deleted: %s; its %d tasks are not reserved by it any more", cmp.Or(b.Name, b.ID.String()), b.Tasks)
 		return nil
 	})
 }

@@ -41,7 +41,7 @@ func taken(e relabel.Export) string {
 // PrintFiles prints what was left out of an export, and its files.
 func PrintFiles(e relabel.Export) error {
 	for _, reason := range slices.Sorted(maps.Keys(e.Excluded)) {
-		say("  excluded: %d × %s", e.Excluded[reason], reason)
+		say("  excluded: %d × %s", e.Excluded[reason], reasonText(reason))
 	}
 	if e.PromptCheck != nil {
 		fmt.Println("  prompts: " + promptWords(*e.PromptCheck))
@@ -56,6 +56,14 @@ func PrintFiles(e relabel.Export) error {
 	return printTable(e.Files, heads, func(f relabel.ExportFile) []any {
 		return []any{f.Path, f.Rows, f.Tokens, f.SupervisedTokens, f.Bytes, f.SHA256}
 	})
+}
+
+// reasonText is why states were excluded, with the flag that would include those of a benchmark.
+func reasonText(reason string) string {
+	if name, is := relabel.CutBenchmarkReason(reason); is {
+		return fmt.Sprintf("tasks of the benchmark %s: --allow-benchmark %[1]s would include them", name)
+	}
+	return reason
 }
 
 // PrintOptions prints the options of an export, as its page does.

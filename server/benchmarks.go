@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -19,6 +20,10 @@ func (s *site) addBenchmarks() {
 			"unless that is allowed (allow_benchmarks)."), s.createBenchmark)
 	add(s, operation(http.MethodGet, "/v1/benchmarks", "benchmarks", "list-benchmarks", "List benchmarks", "Benchmarks, newest first."), s.listBenchmarks)
 	add(s, operation(http.MethodGet, "/v1/benchmarks/{id}", "benchmarks", "show-benchmark", "Show a benchmark", "One benchmark with its tasks and the excluded ones."), s.showBenchmark)
+	deletion := operation(http.MethodDelete, "/v1/benchmarks/{id}", "benchmarks", "delete-benchmark", "Delete a benchmark",
+		"Deletes a benchmark, which then reserves no task, and returns it. 409 while an evaluation or a sample is on it. Existing exports do not change.")
+	deletion.Errors = append(deletion.Errors, http.StatusConflict)
+	add(s, deletion, s.deleteBenchmark)
 	add(s, operation(http.MethodGet, "/v1/benchmarks/{id}/evaluations", "benchmarks", "list-evaluations", "List the evaluations on a benchmark",
 		"The evaluations on a benchmark, of all runs, newest first, each with its checkpoint and its results as in a run's report."), s.listEvaluations)
 }
@@ -45,30 +50,36 @@ func (s *site) createBenchmark(ctx context.Context, in *of[api.NewBenchmark]) (*
 	if err != nil {
 		return nil, err
 	}
-	excluded := slices.Clone(b.Excluded)
-	tasks, err := withoutExcluded(chosen, excluded)
-	if err != nil {
-		return nil, err
+	if len(chosen) == 0 {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "no task is left in the benchmark").On("instances")
 	}
-	benchmark := relabel.Benchmark{ID: relabel.NewID(), Name: b.Name, TasksetID: set.ID, Source: source, Excluded: excluded, Limits: b.Limits.Over(relabel.PaperLimits)}
+	tasks := slices.Collect(maps.Values(chosen))
+	benchmark := relabel.Benchmark{ID: relabel.NewID(), Name: b.Name, TasksetID: set.ID, Source: source, Excluded: b.Excluded, Limits: b.Limits.Over(relabel.PaperLimits)}
 	if err := s.Store.CreateBenchmark(ctx, benchmark, tasks); err != nil {
 		return nil, err
 	}
 	return s.viewBenchmark(ctx, benchmark.ID)
 }
 
-// benchmarkTasks returns the tasks that a request selects in exactly one way, by instance id.
+// benchmarkTasks returns the tasks that a request selects in exactly one way, by instance id, without the
+// excluded ones. A draw is among the tasks that are not excluded.
 func (s *site) benchmarkTasks(b api.NewBenchmark, all []relabel.Task) (source relabel.BenchmarkSource, chosen map[string]relabel.ID, err error) {
 	if err := oneSelection(b); err != nil {
 		return source, nil, err
 	}
-	byName, names := map[string]relabel.ID{}, make([]string, 0, len(all))
+	byName := map[string]relabel.ID{}
 	for _, t := range all {
 		if !b.HeldOut || t.HeldOut {
 			byName[t.InstanceID] = t.ID
-			names = append(names, t.InstanceID)
 		}
 	}
+	if len(b.Instances) == 0 {
+		err = exclude(byName, b.Excluded)
+	}
+	if err != nil {
+		return source, nil, err
+	}
+	names := slices.Sorted(maps.Keys(byName))
 	switch {
 	case b.HeldOut:
 		source.Kind = relabel.FromHeldOut
@@ -93,7 +104,10 @@ func (s *site) benchmarkTasks(b api.NewBenchmark, all []relabel.Task) (source re
 		}
 		chosen[name] = id
 	}
-	return source, chosen, nil
+	if len(b.Instances) > 0 {
+		err = exclude(chosen, b.Excluded)
+	}
+	return source, chosen, err
 }
 
 // oneSelection refuses a request that selects tasks in several ways or in none.
@@ -113,22 +127,15 @@ func oneSelection(b api.NewBenchmark) error {
 	return nil
 }
 
-// withoutExcluded returns the ids of the chosen tasks that are not excluded.
-func withoutExcluded(chosen map[string]relabel.ID, excluded []relabel.ExcludedTask) ([]relabel.ID, error) {
+// exclude removes the excluded tasks from those that a selection has or is drawn from.
+func exclude(tasks map[string]relabel.ID, excluded []relabel.ExcludedTask) error {
 	for i, e := range excluded {
-		if _, is := chosen[e.InstanceID]; !is {
-			return nil, relabel.Errorf(relabel.CodeInvalid, "%.100q is not among the selected tasks, or is excluded twice", e.InstanceID).On(fmt.Sprintf("excluded[%d].instance_id", i))
+		if _, is := tasks[e.InstanceID]; !is {
+			return relabel.Errorf(relabel.CodeInvalid, "%.100q is not among the selected tasks, or is excluded twice", e.InstanceID).On(fmt.Sprintf("excluded[%d].instance_id", i))
 		}
-		delete(chosen, e.InstanceID)
+		delete(tasks, e.InstanceID)
 	}
-	tasks := make([]relabel.ID, 0, len(chosen))
-	for _, id := range chosen {
-		tasks = append(tasks, id)
-	}
-	if len(tasks) == 0 {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "no task is left in the benchmark").On("instances")
-	}
-	return tasks, nil
+	return nil
 }
 
 func (s *site) listBenchmarks(ctx context.Context, in *struct {
@@ -142,6 +149,14 @@ func (s *site) showBenchmark(ctx context.Context, in *IDPath) (*of[api.Benchmark
 	return s.viewBenchmark(ctx, in.ID)
 }
 
+func (s *site) deleteBenchmark(ctx context.Context, in *IDPath) (*of[relabel.Benchmark], error) {
+	b, err := s.Store.FindBenchmark(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return one(b, s.Store.DeleteBenchmark(ctx, in.ID))
+}
+
 func (s *site) viewBenchmark(ctx context.Context, id relabel.ID) (*of[api.BenchmarkView], error) {
 	b, err := s.Store.FindBenchmark(ctx, id)
 	if err != nil {
@@ -151,6 +166,10 @@ func (s *site) viewBenchmark(ctx context.Context, id relabel.ID) (*of[api.Benchm
 	view := api.BenchmarkView{Benchmark: b, Instances: make([]string, len(tasks))}
 	for i, t := range tasks {
 		view.Instances[i] = t.InstanceID
+	}
+	if err == nil && b.Name != "" {
+		view.Reserves = new(relabel.Reservation)
+		*view.Reserves, err = s.Store.CountReserved(ctx, id)
 	}
 	return one(view, err)
 }

@@ -17,6 +17,7 @@ func TestABenchmarkSelectsItsTasksInOneWay(t *testing.T) {
 		"held":    {`"held_out":true`, "held_out", "a__b-3"},
 		"all":     {`"all":true,"excluded":[{"instance_id":"a__b-2","reason":"no image"}]`, "all", "a__b-1 a__b-3"},
 		"drawn-2": {`"tasks":2,"seed":5`, "drawn", "a__b-1 a__b-2"},
+		"rest":    {`"tasks":2,"seed":5,"excluded":[{"instance_id":"a__b-2","reason":"no image"}]`, "drawn", "a__b-1 a__b-3"},
 	} {
 		b := s.want(201, create(`"name":"`+name+`",`+of.selection))
 		var instances []string
@@ -36,13 +37,19 @@ func TestABenchmarkSelectsItsTasksInOneWay(t *testing.T) {
 	}
 	for _, c := range []struct{ body, field string }{
 		{`"name":"x"`, "instances"}, {`"name":"x","all":true,"held_out":true`, "instances"}, {`"name":"x","instances":["a__b-1","nope"]`, "instances[1]"},
-		{`"name":"x","all":true,"seed":3`, "seed"}, {`"name":"x","tasks":4`, "tasks"}, {`"name":"x","held_out":true,"excluded":[{"instance_id":"a__b-3","reason":"r"}]`, "instances"},
+		{`"name":"x","all":true,"seed":3`, "seed"}, {`"name":"x","tasks":4`, "tasks"}, {`"name":"x","tasks":3,"excluded":[{"instance_id":"a__b-1","reason":"r"}]`, "tasks"},
+		{`"name":"x","instances":["a__b-1"],"excluded":[{"instance_id":"a__b-2","reason":"r"}]`, "excluded[0].instance_id"}, {`"name":"x","held_out":true,"excluded":[{"instance_id":"a__b-3","reason":"r"}]`, "instances"},
 		{`"name":"x","held_out":true,"excluded":[{"instance_id":"a__b-1","reason":"r"}]`, "excluded[0].instance_id"}, {`"name":"` + ids.run + `","all":true`, "name"},
 		{`"name":"x","all":true,"excluded":[{"instance_id":"a__b-1","reason":"r"},{"instance_id":"a__b-1","reason":"s"}]`, "excluded[1].instance_id"},
 	} {
 		s.refused(create(c.body), 422, "invalid", c.field)
 	}
 	s.refused(create(`"name":"all","all":true`), 409, "conflict", "name")
+	if b := s.want(200, s.get("/v1/benchmarks/long")); b.field("reserves", "trainable_tasks") != 2.0 || b.field("reserves", "trajectories") != 0.0 {
+		t.Errorf("%s", b.body)
+	}
+	s.want(200, s.send("DELETE", "/v1/benchmarks/long", ""))
+	s.want(404, s.get("/v1/benchmarks/long"))
 	s.want(404, s.get("/v1/benchmarks/none/evaluations"))
 }
 
@@ -69,6 +76,7 @@ func TestATaskOfABenchmarkIsKeptOutOfTraining(t *testing.T) {
 	}
 	for _, body := range []string{`{"student":"student","kind":"evaluate","benchmark":"kept"}`, `{"student":"student","kind":"evaluate","benchmark":"kept","generations":2}`} {
 		it := s.want(201, s.post(iterations, body))
+		s.refused(s.send("DELETE", "/v1/benchmarks/kept", ""), 409, "conflict", "")
 		draw := s.want(200, s.get("/v1/iterations/"+it.fieldText("id")+"/draw"))
 		if list := draw.field("instances").([]any); len(list) != 2 || list[0] != "a__b-2" || list[1] != "a__b-3" {
 			t.Errorf("an evaluation rolls out %v", list)

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -20,6 +21,26 @@ func (m *memory) CreateBenchmark(_ context.Context, b relabel.Benchmark, tasks [
 	}
 	m.benchmarkTasks[b.ID] = tasks
 	return add(m, &m.benchmarks, b)
+}
+
+func (m *memory) DeleteBenchmark(ctx context.Context, id relabel.ID) error {
+	if on, _, err := m.ListEvaluations(ctx, id, relabel.Page{Limit: 1}); err != nil || len(on) > 0 {
+		return cmp.Or(err, error(relabel.Errorf(relabel.CodeConflict, "an evaluation is on it")))
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.benchmarks = slices.DeleteFunc(m.benchmarks, func(b relabel.Benchmark) bool { return b.ID == id })
+	return nil
+}
+
+func (m *memory) CountReserved(ctx context.Context, id relabel.ID) (n relabel.Reservation, err error) {
+	tasks, err := m.ListBenchmarkTasks(ctx, id)
+	for _, t := range tasks {
+		if !t.HeldOut {
+			n.Trainable++
+		}
+	}
+	return n, err
 }
 
 func (m *memory) FindBenchmark(_ context.Context, id relabel.ID) (relabel.Benchmark, error) {

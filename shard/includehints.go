@@ -27,7 +27,6 @@ var includeHints = map[Reason]hint{
 	NoReward:                        runVerify,
 	NotVerified:                     runVerify,
 	VerdictOutdated:                 runVerify,
-	InBenchmark:                     {"--allow-benchmark NAME", `"allow_benchmarks": ["NAME"]`},
 	EndedOtherwise:                  {"no --end-reason", `no "end_reasons"`},
 	OverMaxLabels:                   {"a larger --max-labels", `"max_labels"`},
 	LabelExecuted:                   {"--agreement any", `"agreement": "any"`},
@@ -40,6 +39,15 @@ var includeHints = map[Reason]hint{
 	Reason(render.ArgumentsNotJSON): {"--arguments string", `"arguments": "string"`},
 	Reason(render.ReasoningDropped): {"--reasoning template", `"reasoning": "template"`},
 	TrajectoryFailed:                {"run retry", "POST /v1/iterations/{id}/retry"},
+}
+
+// hintFor returns the hint for a counted reason. That for a task of a benchmark names the benchmark.
+func hintFor(reason string) (h hint, there bool) {
+	if name, is := relabel.CutBenchmarkReason(reason); is {
+		return hint{"--allow-benchmark " + name, fmt.Sprintf(`"allow_benchmarks": [%q]`, name)}, true
+	}
+	h, there = includeHints[Reason(reason)]
+	return h, there
 }
 
 // refusesHint reports whether exports of a recipe refuse the option that a reason's hint names.
@@ -59,7 +67,7 @@ func reasonsText(r relabel.Recipe, counts map[string]int) string {
 	var parts []string
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
 		text := fmt.Sprintf("%d × %s", counts[reason], reason)
-		if by, there := includeHints[Reason(reason)]; there && !refusesHint(r, Reason(reason)) {
+		if by, there := hintFor(reason); there && !refusesHint(r, Reason(reason)) {
 			text += fmt.Sprintf(" (to include them: %s; REST: %s)", by.option, by.field)
 		}
 		parts = append(parts, text)

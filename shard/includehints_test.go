@@ -11,7 +11,7 @@ func TestHintsNameOptionsThatTheRecipeAccepts(t *testing.T) {
 	const (
 		mixed     = ` (to include them: --no-mixed-rewards; REST: "mixed_rewards": false)`
 		verify    = " (to include them: run verify; REST: POST /v1/runs/{id}/verify)"
-		benchmark = ` (to include them: --allow-benchmark NAME; REST: "allow_benchmarks": ["NAME"])`
+		benchmark = ` (to include them: --allow-benchmark verified; REST: "allow_benchmarks": ["verified"])`
 		policy    = ` (to include them: --label-policy POLICY; REST: "label_policy": "POLICY")`
 	)
 	for reason, want := range map[Reason]map[relabel.Recipe]string{
@@ -21,7 +21,7 @@ func TestHintsNameOptionsThatTheRecipeAccepts(t *testing.T) {
 		NoReward:        {relabel.DAgger: verify, relabel.GRPO: verify},
 		NotVerified:     {relabel.SFT: verify, relabel.GRPO: verify},
 		VerdictOutdated: {relabel.SFT: verify},
-		InBenchmark:     {relabel.DAgger: benchmark, relabel.GRPO: benchmark},
+		Reason(relabel.BenchmarkReason("verified")): {relabel.DAgger: benchmark, relabel.GRPO: benchmark},
 	} {
 		for recipe, text := range want {
 			if got := reasonsText(recipe, map[string]int{string(reason): 3}); got != "3 × "+string(reason)+text {

@@ -179,7 +179,7 @@ func TestAdvantagesAreThoseOfTheGroupAndEqualGroupsAreCounted(t *testing.T) {
 	if text := filesBelow(t, e.Directory)[readmeName]; !strings.Contains(text, groups) {
 		t.Errorf("no %q in\n%s", groups, text)
 	}
-	if x := e.Excluded; x["equal_rewards"] != 6 || x["group_too_small"] != 2 || x["trajectory_failed"] != 4 || x["benchmark"] != 10 || len(x) != 4 {
+	if x := e.Excluded; x["equal_rewards"] != 6 || x["group_too_small"] != 2 || x["trajectory_failed"] != 4 || x["benchmark:fixed"] != 10 || len(x) != 4 {
 		t.Errorf("excluded: %v", x)
 	}
 }

@@ -69,7 +69,7 @@ func (s *summary) add(l *labelled) {
 	s.addGroup(l)
 	for _, line := range l.excluded {
 		if line.States > 0 { // a trajectory without states is listed but not counted
-			s.Excluded[string(line.Reason)] += line.States
+			s.Excluded[l.counted(line.Reason)] += line.States
 		}
 	}
 	if len(l.keep) == 0 {
@@ -96,6 +96,14 @@ func (s *summary) add(l *labelled) {
 		}
 	}
 	s.addIteration(iterationSummary{l.Iteration.Number, l.Iteration.Beta, l.Student, l.Teacher, l.Iteration.Rho, cmp.Or(l.Iteration.LabelRule, relabel.LabelAll)})
+}
+
+// counted is the reason under which states of a trajectory are counted: one for each benchmark.
+func (l *labelled) counted(reason Reason) string {
+	if reason == InBenchmark && l.Benchmark != "" {
+		return relabel.BenchmarkReason(l.Benchmark)
+	}
+	return string(reason)
 }
 
 // addGroup counts the group of a trajectory, unless a benchmark reserves its task: then all members are

@@ -50,6 +50,42 @@ func (s *Store) CreateBenchmark(ctx context.Context, b relabel.Benchmark, tasks 
 	})
 }
 
+// DeleteBenchmark deletes a benchmark. CodeConflict while an iteration is on it, CodeNotFound if there is
+// none.
+func (s *Store) DeleteBenchmark(ctx context.Context, id relabel.ID) error {
+	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
+		name, err := readValue[string](ctx, tx, "SELECT coalesce(name, '') FROM benchmarks WHERE id = $1 FOR UPDATE", id)
+		if again && errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return notFound("benchmark", id, err)
+		}
+		var iterations int
+		var newest string
+		err = tx.QueryRow(ctx, `SELECT count(*), coalesce((array_agg(format('%s %s of the run %s', it.kind, it.number, ru.name) ORDER BY it.created_at DESC))[1], '')
+			FROM iterations it JOIN runs ru ON ru.id = it.run_id WHERE it.benchmark_id = $1`, id).Scan(&iterations, &newest)
+		if err != nil {
+			return err
+		}
+		if iterations > 0 {
+			return relabel.Errorf(relabel.CodeConflict, "the benchmark %s cannot be deleted: it has %d evaluations or samples, the newest is %s", cmp.Or(name, id.String()), iterations, newest)
+		}
+		_, err = tx.Exec(ctx, "DELETE FROM benchmarks WHERE id = $1", id)
+		return err
+	})
+}
+
+// CountReserved counts what a benchmark reserves; see relabel.Reservation.
+func (s *Store) CountReserved(ctx context.Context, id relabel.ID) (n relabel.Reservation, err error) {
+	err = s.pool.QueryRow(ctx, `WITH has AS (SELECT ta.* FROM benchmark_tasks bt JOIN tasks ta ON ta.id = bt.task_id WHERE bt.benchmark_id = $1),
+		reserved AS (SELECT ta.id FROM has JOIN tasks ta ON ta.instance_id = has.instance_id
+			UNION SELECT ta.id FROM has JOIN tasks ta ON ta.base_commit = has.base_commit AND lower(ta.repo) = lower(has.repo) WHERE has.base_commit <> '' AND has.repo <> '')
+		SELECT (SELECT count(*) FROM has WHERE NOT held_out), (SELECT count(*) FROM reserved JOIN trajectories tr ON tr.task_id = reserved.id
+			JOIN iterations it ON it.id = tr.iteration_id WHERE tr.state = 'done' AND it.benchmark_id IS NULL)`, id).Scan(&n.Trainable, &n.Trajectories)
+	return n, classify(err)
+}
+
 func insertExcluded(ctx context.Context, tx pgx.Tx, b relabel.Benchmark) error {
 	instances, reasons := make([]string, len(b.Excluded)), make([]string, len(b.Excluded))
 	for i, e := range b.Excluded {

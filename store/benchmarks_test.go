@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"relabel"
@@ -60,6 +61,29 @@ func TestABenchmarkIsReadAsItWasWritten(t *testing.T) {
 		if len(list) != want {
 			t.Errorf("%d benchmarks with unnamed %v", len(list), unnamed)
 		}
+	}
+}
+
+func TestABenchmarkIsDeletedWhileNothingIsOnIt(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.Seed(t, s, 2)
+	b := benchmarkOf(t, s, "verified", d.Tasks[0])
+	p := evaluationOf(d, 1, d.Tasks[0])
+	p.Iteration.BenchmarkID = &b.ID
+	must(t, s.CreateIteration(ctx, p))
+	err := s.DeleteBenchmark(ctx, b.ID)
+	wantCode(t, err, relabel.CodeConflict)
+	if want := "it has 1 evaluations or samples, the newest is evaluate 1 of the run " + d.Run.Name; !strings.Contains(err.Error(), want) {
+		t.Errorf("%v lacks %q", err, want)
+	}
+	free := benchmarkOf(t, s, "free", d.Tasks[1])
+	must(t, s.DeleteBenchmark(ctx, free.ID))
+	wantCode(t, s.DeleteBenchmark(ctx, free.ID), relabel.CodeNotFound)
+	reserved, err := s.ListReserved(ctx, d.Taskset.ID, nil)
+	must(t, err)
+	if len(reserved) != 1 || reserved[d.Tasks[0].ID] != "verified" {
+		t.Errorf("reserved %v", reserved)
 	}
 }
 

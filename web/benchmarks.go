@@ -20,6 +20,7 @@ const (
 func (v *viewer) benchmarkRoutes() routes {
 	to := routes{"GET /benchmarks": v.listBenchmarks, "GET /benchmarks/{benchmark}": of(v.benchmarkOf, v.showBenchmark)}
 	v.addOperation(to, "/benchmarks/new", v.createBenchmark)
+	v.addOperation(to, "/benchmarks/{benchmark}/delete", on(v.benchmarkOf, v.deleteBenchmark))
 	return to
 }
 
@@ -83,6 +84,8 @@ type benchmarkPage struct {
 	List        evaluationList
 	Tasks       []benchmarkTask // the first ones
 	Next, First string          // of the evaluations
+	Reserves    relabel.Reservation
+	Operations  []operationLink
 }
 
 type benchmarkTask struct{ InstanceID, Link string }
@@ -108,6 +111,12 @@ func (v *viewer) showBenchmark(w http.ResponseWriter, r *http.Request, b relabel
 	}
 	if view.Taskset, err = v.tasksetName(r.Context(), b.TasksetID); err != nil {
 		return err
+	}
+	if view.Reserves, err = v.Store.CountReserved(r.Context(), b.ID); err != nil {
+		return err
+	}
+	if mayChange(r) && len(its) == 0 {
+		view.Operations = []operationLink{{"Delete…", "/benchmarks/" + b.ID.String() + "/delete"}}
 	}
 	view.Next, view.First = pageLinks(r, next)
 	return v.render(w, r, page{Template: "benchmark", Title: "Benchmark " + safetext.Plain(benchmarkWord(b.Name, b.ID)), Section: "Benchmarks",

@@ -13,7 +13,12 @@ func (v viewRows) Means() string {
 }
 
 // Means describes why states were excluded.
-func (c excludedCount) Means() string { return excludedWords[c.Reason] }
+func (c excludedCount) Means() string {
+	if name, is := relabel.CutBenchmarkReason(c.Reason); is {
+		return "the benchmark reserves the task: --allow-benchmark " + name + " of an export includes it"
+	}
+	return excludedWords[c.Reason]
+}
 
 var excludedWords = map[string]string{
 	"not_submitted":             "the selection asked for valid submissions",

@@ -44,6 +44,16 @@ func (v *viewer) createBenchmark(r *http.Request, chosen url.Values) (operation,
 		})}, err
 }
 
+// deleteBenchmark deletes a benchmark, which then reserves nothing.
+func (v *viewer) deleteBenchmark(r *http.Request, b relabel.Benchmark, _ url.Values) (operation, error) {
+	reserves, err := v.Store.CountReserved(r.Context(), b.ID)
+	o := remove("/benchmarks/"+b.ID.String(), "Delete benchmark "+benchmarkWord(b.Name, b.ID), "Delete permanently",
+		fmt.Sprintf("It reserves its tasks no longer: %s of them are not held out, and %s finished trajectories for training are of them.", chart.Grouped(int64(reserves.Trainable)), chart.Grouped(int64(reserves.Trajectories))),
+		"It cannot be deleted while an evaluation or a sample is on it.")
+	o.Done = func([]byte) string { return "/benchmarks" }
+	return o, err
+}
+
 // excludedByLine replaces lines INSTANCE=REASON in the field excluded with their JSON, which may be
 // given directly.
 func excludedByLine(chosen url.Values) (url.Values, error) {
@@ -79,19 +89,19 @@ func (v *viewer) benchmarkNote(ctx context.Context, b api.NewBenchmark) (string,
 	case err != nil:
 		return "", err
 	}
-	n := 0
+	n := -len(b.Excluded)
 	switch {
 	case len(b.Instances) > 0:
-		n = len(b.Instances)
+		n += len(b.Instances)
 	case b.HeldOut:
-		n = set.HeldOut
+		n += set.HeldOut
 	case b.All:
-		n = set.Tasks
+		n += set.Tasks
 	case b.Tasks > 0:
 		n = b.Tasks
 	default:
 		return fmt.Sprintf("Select tasks of %s in one way: instances, held out, all, or a number to draw. It has %s tasks, %s of them held out.",
 			set.Name, chart.Grouped(int64(set.Tasks)), chart.Grouped(int64(set.HeldOut))), nil
 	}
-	return fmt.Sprintf("Stores %s of the %s tasks of %s.", chart.Grouped(int64(n-len(b.Excluded))), chart.Grouped(int64(set.Tasks)), set.Name), nil
+	return fmt.Sprintf("Stores %s of the %s tasks of %s.", chart.Grouped(int64(n)), chart.Grouped(int64(set.Tasks)), set.Name), nil
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 
 	"relabel"
@@ -21,6 +22,11 @@ func (c *Client) Benchmarks(ctx context.Context, filter url.Values) ([]relabel.B
 // Benchmark returns a benchmark by its id or its name.
 func (c *Client) Benchmark(ctx context.Context, word string) (api.BenchmarkView, error) {
 	return get[api.BenchmarkView](ctx, c, at("benchmarks", word))
+}
+
+// DeleteBenchmark deletes a benchmark, by its id or its name, and returns it.
+func (c *Client) DeleteBenchmark(ctx context.Context, word string) (b relabel.Benchmark, err error) {
+	return b, c.Send(ctx, http.MethodDelete, at("benchmarks", word), nil, &b)
 }
 
 // EvaluationsOn lists the evaluations on a benchmark, newest first.
