@@ -24,9 +24,9 @@ const (
 	HeldOut             Reason = "held_out"             // held-out tasks are never exported
 	InBenchmark         Reason = "benchmark"            // a named benchmark reserves the task; the detail is its name
 	NotSubmitted        Reason = "not_submitted"        // by request: valid submissions only
-	CutByRule           Reason = "cut_by_rule"          // by request: valid submissions only; its label rule ended the rollout before one
+	CutByRule           Reason = "cut_by_rule"          // by request: valid submissions or verdicts only; its label rule ended the rollout before them
 	NotResolved         Reason = "not_resolved"         // by request: resolved trajectories only
-	NotVerified         Reason = "not_verified"         // by request: with a verdict only; its iteration verified only others, or its label rule ended the rollout
+	NotVerified         Reason = "not_verified"         // by request: with a verdict only; its iteration verified only others
 	VerdictOutdated     Reason = "verdict_outdated"     // by request: the verdict is missing or its protections are too old
 	LabelMissing        Reason = "label_missing"        // the teacher gave no action
 	LabelNotSelected    Reason = "label_not_selected"   // the label rule of its iteration did not ask the teacher there
@@ -81,11 +81,11 @@ func excludeTrajectory(r relabel.Recipe, sel relabel.ExportSelection, tr relabel
 		return TrajectoryCancelled, ""
 	case t.State != relabel.Done:
 		return NotDone, ""
-	case sel.Submitted && t.EndReason.Cut():
+	case t.EndReason.Cut() && (sel.Submitted || sel.ReliesOnVerdicts()):
 		return CutByRule, ""
 	case sel.Submitted && !is(t.Submitted):
 		return NotSubmitted, ""
-	case (t.SkipVerify || t.EndReason.Cut()) && t.Passed == nil && (sel.Resolved || sel.MixedRewards || sel.VerdictProtections > 0):
+	case t.SkipVerify && t.Passed == nil && (sel.Resolved || sel.MixedRewards || sel.VerdictProtections > 0):
 		return NotVerified, ""
 	case sel.VerdictProtections > 0 && t.Protections == nil:
 		return VerdictOutdated, "no verdict"

@@ -19,7 +19,7 @@ var runVerify = hint{"run verify", "POST /v1/runs/{id}/verify"}
 // include the excluded states. Reasons that no option affects are not listed.
 var includeHints = map[Reason]hint{
 	NotSubmitted:                    {"--no-submitted", `"submitted": false`},
-	CutByRule:                       {"--no-submitted", `"submitted": false`},
+	CutByRule:                       {"--no-submitted and no filter by verdicts", `"submitted": false and no filter by verdicts`},
 	NotResolved:                     {"--no-resolved", `"resolved": false`},
 	EqualRewards:                    {"--no-mixed-rewards", `"mixed_rewards": false`},
 	GroupTooSmall:                   {"--no-mixed-rewards", `"mixed_rewards": false`},

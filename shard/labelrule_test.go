@@ -72,7 +72,7 @@ func TestAnExportSaysThatTheRuleEndedRollouts(t *testing.T) {
 	if m := readManifest(t, e.Directory); !slices.Equal(m.LabelRules, []relabel.ManifestRule{{Rule: "teacher_turns:3"}}) {
 		t.Errorf("rules %v", m.LabelRules)
 	}
-	if text := filesBelow(t, e.Directory)[readmeName]; !strings.Contains(text, "- iteration 1, `teacher_turns:3`: rollouts ended after so many turns of the teacher") {
+	if text := filesBelow(t, e.Directory)[readmeName]; !strings.Contains(text, "- iteration 1, `teacher_turns:3`: rollouts ended after that many turns of the teacher") {
 		t.Errorf("the README says\n%s", text)
 	}
 }

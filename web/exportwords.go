@@ -29,7 +29,7 @@ var excludedWords = map[string]string{
 	"score_invalid":             "the scores do not fit the action’s tokens",
 	"score_impossible":          "a token has no probability",
 	"no_reward":                 "it was submitted and has no verdict, and the selection asked for groups with mixed rewards",
-	"cut_by_rule":               "the selection asked for valid submissions, and the label rule ended the rollout before one",
+	"cut_by_rule":               "the selection asked for valid submissions or verdicts, and the label rule ended the rollout before them",
 	"not_verified":              "the selection relies on verdicts, and its iteration did not verify it: grade it with run verify",
 	"verdict_outdated":          "the selection asked for verdicts of newer protections: grade the run again",
 	"not_resolved":              "the selection asked for resolved trajectories",
