@@ -135,7 +135,7 @@ func TestRowsMarkEachChangeOfTheExperiment(t *testing.T) {
 		over   Run
 		want   []string
 	}{
-		{"dagger-paper", 1, Run{LabelRule: "every:4", Verify: VerifyNone, Scaffold: "bare"}, []string{"training data: 1 tasks", "labels of the teacher: every:4", "scaffold: bare"}},
+		{"dagger-paper", 600, Run{LabelRule: "every:4", Verify: VerifyNone, Scaffold: "bare"}, []string{"training data: 600 tasks", "labels of the teacher: every:4", "scaffold: bare"}},
 		{"aggrevate-paper", 2338, Run{LabelRule: LabelAll, Verify: VerifyAll}, nil},
 		{"sft-paper", 2337, Run{Verify: "sample:9"}, []string{"training data: 2,337 tasks", "verification: sample:9"}},
 		{"grpo-paper", 293, Run{Verify: "sample:9"}, []string{"verification: sample:9"}},
@@ -170,6 +170,20 @@ func TestAPresetRefusesAPolicyThatSamplesOtherwise(t *testing.T) {
 		var e *Error
 		if c.sound != (err == nil) || err != nil && (!errors.As(err, &e) || e.Field != "student" || e.Code != CodeInvalid) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestMoreTasksPerRoundThanThereAreIsMarked(t *testing.T) {
+	const setting = "tasks per online batch"
+	for _, row := range runFrom(t, "dagger-paper", 5, Run{}).PresetRows(5) {
+		if row.Setting == setting && (!row.Differs || row.Value != "512; only 5 can be drawn: each iteration needs a number") {
+			t.Errorf("%+v", row)
+		}
+	}
+	for _, row := range runFrom(t, "dagger-paper", 512, Run{}).PresetRows(512) {
+		if row.Setting == setting && row.Differs {
+			t.Errorf("%+v", row)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (r Run) tableRows(p Preset, tasks int) []PresetRow {
 		{Setting: "training data", Value: grouped(tasks) + " tasks", Paper: p.paper.data, Where: "table 5, 4.1", By: "run", Differs: tasks != p.paper.of},
 		{Setting: "trajectory source", Value: source(r.Recipe), Paper: p.paper.source, Where: table, By: "run"},
 		{Setting: "filtering", Value: filtering(r.Recipe), Paper: p.paper.filtering, Where: both, By: "export"},
-		same("tasks per online batch", orAll(r.TasksPerRound), p.paper.tasks, online, "run"),
+		r.tasksRow(p, tasks, online),
 		same("generations per task", fmt.Sprint(max(r.Generations, 1)), p.paper.generations, both, "run"),
 		same("online iterations", fmt.Sprint(r.Rounds), p.paper.rounds, online, "run"),
 		same("epochs per batch", orNone(t.Epochs), p.paper.epochs, both, "trainer"),
@@ -75,6 +75,16 @@ func (r Run) tableRows(p Preset, tasks int) []PresetRow {
 		}
 	}
 	return rows
+}
+
+// tasksRow has the tasks of a round, and says if there are too few.
+func (r Run) tasksRow(p Preset, tasks int, where string) PresetRow {
+	row := same("tasks per online batch", orAll(r.TasksPerRound), p.paper.tasks, where, "run")
+	if r.TasksPerRound > tasks {
+		row.Differs = true
+		row.Value += fmt.Sprintf("; only %s can be drawn: each iteration needs a number", grouped(tasks))
+	}
+	return row
 }
 
 // configurationRows are the lines of F.1, and how tasks are drawn.

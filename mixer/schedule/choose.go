@@ -46,7 +46,7 @@ func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tas
 		return drawn{}, noneOpen(chosen.reserved)
 	}
 	if ask.Tasks > len(pool) {
-		return drawn{}, relabel.Errorf(relabel.CodeInvalid, "is %d; there are %d tasks to draw from%s", ask.Tasks, len(pool), besides(chosen.reserved)).On("tasks")
+		return drawn{}, tooMany(run, ask, len(pool), chosen.reserved)
 	}
 	switch {
 	case run.Draw == relabel.DrawPermutation && !ask.Measures() && len(ask.Instances) == 0:
@@ -60,6 +60,18 @@ func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tas
 		chosen.tasks = sorted(pool)
 	}
 	return chosen, nil
+}
+
+// tooMany refuses a number of tasks, and says if it is the run's own.
+func tooMany(run relabel.Run, ask relabel.NewIteration, pool, reserved int) error {
+	whose := ""
+	if ask.Tasks == run.TasksPerRound && !ask.Measures() {
+		whose = ", the run's tasks_per_round"
+		if run.Preset != "" {
+			whose += " with the preset " + run.Preset
+		}
+	}
+	return relabel.Errorf(relabel.CodeInvalid, "is %d%s; there are %d tasks to draw from%s: give at most that many", ask.Tasks, whose, pool, besides(reserved)).On("tasks")
 }
 
 // drawnAgain returns the tasks of another iteration's draw, all of them or none.

@@ -436,3 +436,20 @@ func TestADrawIsRepeated(t *testing.T) {
 	other.TasksetID = relabel.NewID()
 	refused(relabel.NewIteration{Kind: relabel.Evaluate, StudentID: relabel.NewID(), Again: &other}, tasks, "another task set")
 }
+
+func TestARefusalOfTheRunsOwnNumberOfTasksSaysWhoseItIs(t *testing.T) {
+	run := runOf(relabel.DAgger)
+	run.TasksPerRound, run.Preset = 512, "dagger-paper"
+	for asked, want := range map[int]string{
+		0: "is 512, the run's tasks_per_round with the preset dagger-paper; there are 5 tasks to draw from",
+		6: "is 6; there are 5 tasks to draw from",
+	} {
+		ask := collect()
+		ask.Tasks = asked
+		_, err := schedule.Plan(run, 1, ask.WithDefaults(run), tasksOf(5, 0))
+		wantField(t, err, "tasks")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: %v", asked, err)
+		}
+	}
+}
