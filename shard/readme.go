@@ -31,14 +31,36 @@ func program(name string) (string, error) {
 // writeReadme writes an export's README.md, which explains how to load and train on it.
 func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m relabel.Manifest) error {
 	rounds, teacher := roundsText(sum, run.Recipe.OnPolicy())
+	trl, err := trlProgram(run.Trainer)
+	if err != nil {
+		return err
+	}
+	perToken := m.Normalisation != nil && *m.Normalisation == relabel.PerToken && !weighted(m.LabelRules)
 	return readmeTemplate.Execute(w, map[string]any{
 		"Run": oneLine(run.Name), "Manifest": m, "Form": e.Form, "Totals": totalsOf(m), "Hash": func(v relabel.View) string { return hashOf(m, v) },
 		"Has":      func(v string) bool { return slices.Contains(m.Views, relabel.View(v)) },
 		"OnPolicy": run.Recipe.OnPolicy(),
-		"PerToken": m.Normalisation != nil && *m.Normalisation == relabel.PerToken && !weighted(m.LabelRules), "Ruled": ruledOf(m),
+		"PerToken": perToken, "Weighted": (run.Recipe.OnPolicy() || !perToken) && !e.Form.Bare, "Ruled": ruledOf(m), "TRL": trl,
 		"Teacher": teacher, "Rounds": rounds, "Asked": m.Selection.ExportSelection.Describe(), "AskedRounds": m.Selection.ExportSelection.DescribeIterations(),
 		"Preset": run.Preset, "Trainer": run.Trainer, "Prompts": m.PromptCheck, "Excluded": countsText(m.Excluded), "ExcludedName": excludedName,
 	})
+}
+
+// trlDefaults are the settings of train_trl.py that a preset replaces.
+const trlDefaults = `"learning_rate": 1e-5, "num_train_epochs": 1`
+
+// trlProgram returns train_trl.py with the learning rate and epochs of the run's preset, if it has one.
+func trlProgram(t *relabel.Trainer) (string, error) {
+	text, err := program("train_trl.py")
+	if err != nil || t == nil {
+		return text, err
+	}
+	settings := fmt.Sprintf(`"learning_rate": %g, "num_train_epochs": %d, "lr_scheduler_type": "%s"`, t.LearningRate, max(t.Epochs, 1), t.Schedule)
+	if t.Schedule == "cosine" {
+		settings = fmt.Sprintf(`"learning_rate": %g, "num_train_epochs": %d,
+        "lr_scheduler_type": "cosine_with_min_lr", "lr_scheduler_kwargs": {"min_lr": %g}, "warmup_steps": %g`, t.LearningRate, max(t.Epochs, 1), t.MinLearningRate, t.WarmupRatio)
+	}
+	return strings.Replace(text, trlDefaults, settings, 1), nil
 }
 
 // weighted reports whether a label rule may give weights other than 1.

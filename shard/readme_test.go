@@ -76,3 +76,63 @@ func TestTheReadmeOfAPresetHasTheTrainersConfiguration(t *testing.T) {
 		t.Errorf("a run without a preset has a configuration:\n%s", text)
 	}
 }
+
+// Weights other than 1 rule out trainers that ignore weights.
+func TestTheReadmeOffersOnlyTrainersThatKeepTheWeights(t *testing.T) {
+	perToken, perTransition := relabel.PerToken, relabel.PerTransition
+	rule := []relabel.ManifestRule{{Rule: "every:2", Unbiased: true}}
+	for _, c := range []struct {
+		what     string
+		m        relabel.Manifest
+		bare     bool
+		weighted bool
+	}{
+		{"labels of weight 1", relabel.Manifest{Normalisation: &perToken}, false, false},
+		{"a label rule", relabel.Manifest{Normalisation: &perToken, LabelRules: rule, Iterations: []int{1}}, false, true},
+		{"weights per transition", relabel.Manifest{Normalisation: &perTransition}, false, true},
+		{"bare rows", relabel.Manifest{Normalisation: &perToken}, true, false},
+	} {
+		c.m.Recipe, c.m.Views, c.m.Tokenizer = relabel.DAgger, []relabel.View{relabel.ViewLinear}, &relabel.ManifestTokenizer{}
+		if !c.bare {
+			c.m.Views = append(c.m.Views, relabel.ViewPacked)
+		}
+		e := relabel.Export{}
+		e.Form.Bare = c.bare
+		var text strings.Builder
+		if err := writeReadme(&text, relabel.Run{Recipe: relabel.DAgger}, e, summary{}, c.m); err != nil {
+			t.Fatal(err)
+		}
+		for shown, want := range map[string]bool{
+			"Not possible: this export has weights other than 1, which axolotl ignores": c.weighted,
+			"sample_packing: true": !c.weighted,
+			"Not possible: this export has weights other than 1, which Megatron-Bridge ignores": c.weighted,
+			"FinetuningDatasetConfig(": !c.weighted && !c.bare,
+		} {
+			if strings.Contains(text.String(), shown) != want {
+				t.Errorf("%s: %q is wrongly there or missing in\n%s", c.what, shown, text.String())
+			}
+		}
+	}
+}
+
+func TestTheShownTRLProgramHasThePresetsSettings(t *testing.T) {
+	for preset, want := range map[string]string{
+		"":             `"learning_rate": 1e-5, "num_train_epochs": 1, "logging_steps": 1,`,
+		"dagger-paper": `"learning_rate": 3e-06, "num_train_epochs": 3, "lr_scheduler_type": "constant", "logging_steps": 1,`,
+		"grpo-paper":   `"learning_rate": 1e-06, "num_train_epochs": 1, "lr_scheduler_type": "constant", "logging_steps": 1,`,
+		"sft-paper":    `"lr_scheduler_type": "cosine_with_min_lr", "lr_scheduler_kwargs": {"min_lr": 1e-06}, "warmup_steps": 0.1, "logging_steps": 1,`,
+	} {
+		var trainer *relabel.Trainer
+		if preset != "" {
+			p, err := relabel.FindPreset(preset)
+			if err != nil {
+				t.Fatal(err)
+			}
+			trainer = &p.Trainer
+		}
+		text, err := trlProgram(trainer)
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("%q: %v, no %s in\n%s", preset, err, want, text)
+		}
+	}
+}
