@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -29,15 +30,37 @@ func WatchIteration(ctx context.Context, c *Session, id relabel.ID, title string
 		show, done = barProgress(ctx, title)
 	}
 	defer done()
-	standsStill := ""
+	standsStill, tellOutages := "", outageNotices(os.Stderr)
 	return c.FollowIteration(ctx, id, func(it api.IterationView) {
 		show(it.Progress)
+		tellOutages(it.Outages)
 		why := cmp.Or(paused(it.Paused), paused(it.RunPaused))
 		if why != standsStill {
 			standsStill = why
 			fmt.Fprintln(os.Stderr, safetext.TerminalLine(cmp.Or(shownPause(it.Paused), shownPause(it.RunPaused), "Resumed.")))
 		}
 	})
+}
+
+// outageNotices prints which endpoints an iteration begins to wait for, and which are up again.
+func outageNotices(out io.Writer) (tell func([]relabel.Outage)) {
+	var before []string
+	return func(outages []relabel.Outage) {
+		var now []string
+		for _, o := range outages {
+			endpoint := fmt.Sprintf("%s (%s)", o.Policy, o.URL)
+			now = append(now, endpoint)
+			if !slices.Contains(before, endpoint) {
+				fmt.Fprintln(out, safetext.TerminalLine(fmt.Sprintf("Waits for %s: %s", endpoint, o.Reason)))
+			}
+		}
+		for _, endpoint := range before {
+			if !slices.Contains(now, endpoint) {
+				fmt.Fprintln(out, safetext.TerminalLine("No longer waits for "+endpoint+"."))
+			}
+		}
+		before = now
+	}
 }
 
 // counts returns the numbers of all and of ended trajectories.

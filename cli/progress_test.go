@@ -31,3 +31,18 @@ func TestProgressIsPrintedAtMostEveryFewSeconds(t *testing.T) {
 		}
 	})
 }
+
+func TestAWatcherSaysWhatAnIterationWaitsFor(t *testing.T) {
+	var out bytes.Buffer
+	tell := outageNotices(&out)
+	down := relabel.Outage{Policy: "student@1", URL: "http://gpu/v1", Reason: "the connection failed", Waiting: 2}
+	tell(nil)
+	tell([]relabel.Outage{down})
+	down.Waiting = 3 // nothing new
+	tell([]relabel.Outage{down})
+	tell(nil)
+	want := "Waits for student@1 (http://gpu/v1): the connection failed\nNo longer waits for student@1 (http://gpu/v1).\n"
+	if out.String() != want {
+		t.Errorf("got %q", out.String())
+	}
+}
