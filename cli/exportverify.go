@@ -59,11 +59,24 @@ func withFolder(ctx context.Context, f ClientFlags, export string, use func(dir 
 		if err != nil {
 			return err
 		}
-		if !IsFolder(e.Directory) {
-			return relabel.Errorf(relabel.CodeNotFound, "its files are in %s, not on this machine: fetch them and give their folder, or use the viewer", e.Directory)
+		if err := hasFiles(e); err != nil {
+			return err
 		}
 		return use(e.Directory, func(hash string) (relabel.TokenizerFiles, error) { return cl.RegisteredTokenizer(ctx, hash) })
 	})
+}
+
+// hasFiles returns an error for an export whose files cannot be read on this machine.
+func hasFiles(e relabel.Export) error {
+	switch {
+	case e.State == relabel.ExportFailed:
+		return relabel.Errorf(relabel.CodeConflict, "the export failed and has no files: %s", e.Failure)
+	case e.State != relabel.ExportDone:
+		return relabel.Errorf(relabel.CodeConflict, "the export is %s and has no complete files", e.State)
+	case !IsFolder(e.Directory):
+		return relabel.Errorf(relabel.CodeNotFound, "its files are in %s, not on this machine: fetch them and give their folder, or use the viewer", e.Directory)
+	}
+	return nil
 }
 
 func (c *exportVerify) print(report VerifyReport) error {
