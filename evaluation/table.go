@@ -29,7 +29,7 @@ func Table(report relabel.EvaluationReport) (heads []string, rows [][]any) {
 	for _, k := range ks {
 		heads = append(heads, fmt.Sprintf("pass_at_%d", k), fmt.Sprintf("pass_at_%d_tasks", k))
 	}
-	heads = append(heads, "compared_with_id", "compared_tasks", "difference", "difference_low", "difference_high", "better", "worse", "mcnemar_p")
+	heads = append(heads, "compared_with_id", "compared_tasks", "compared_ungraded", "difference", "difference_low", "difference_high", "better", "worse", "mcnemar_p")
 	for _, e := range report.Evaluations {
 		rows = append(rows, slices.Concat(resultCells(e.Results, e.BenchmarkID.String(), e.Benchmark, ks), comparisonCells(report, e.IterationID)))
 	}
@@ -57,10 +57,10 @@ func resultCells(r relabel.Results, benchmarkID, benchmark string, ks []int) []a
 func comparisonCells(report relabel.EvaluationReport, iteration relabel.ID) []any {
 	for _, c := range report.Comparisons {
 		if c.IterationID == iteration {
-			return []any{c.WithID, c.Tasks, c.Difference, c.Low, c.High, c.Better, c.Worse, c.P}
+			return []any{c.WithID, c.Tasks, c.Ungraded, c.Difference, c.Low, c.High, c.Better, c.Worse, c.P}
 		}
 	}
-	return []any{"", "", "", "", "", "", "", ""}
+	return []any{"", "", "", "", "", "", "", "", ""}
 }
 
 // PassKs are the k for which a report has pass@k, in order.
