@@ -59,8 +59,8 @@ type Config struct {
 
 // Exports are the operations on exports that the interface needs.
 type Exports interface {
-	// Prepare fills in the location of a new export of a run with this recipe, and refuses an impossible form or destination
-	// with a CodeInvalid error on the field.
+	// Prepare fills in the location of a new export of a run with this recipe, and refuses an impossible
+	// form or destination with a CodeInvalid error on the field.
 	Prepare(ctx context.Context, recipe relabel.Recipe, e relabel.Export) (relabel.Export, error)
 	// Open opens a file of a finished export. CodeNotFound if there is no such file.
 	Open(ctx context.Context, e relabel.Export, path string) (relabel.FileReader, error)

@@ -14,11 +14,7 @@ var modeLooks = []string{"failed", "context", "limit", "dim", "ink"}
 func Modes(id, title string, iterations []relabel.IterationFailures, partition func(relabel.IterationFailures) []relabel.FailureCount, word func(relabel.FailureMode) string) Chart {
 	c := Chart{ID: id, Title: title, Note: "of the trajectories in this partition, with 95% intervals", X: "iteration", Unit: "%"}
 	for _, f := range iterations {
-		name := fmt.Sprint(f.Number)
-		if f.Kind != relabel.Collect {
-			name = fmt.Sprintf("%.4s %d", f.Kind, f.Number)
-		}
-		c.Labels = append(c.Labels, name)
+		c.Labels = append(c.Labels, fmt.Sprintf("%s %d", f.Kind, f.Number))
 		for i, count := range partition(f) {
 			if i == len(c.Series) {
 				c.Series = append(c.Series, Series{Name: word(count.Mode), Look: modeLooks[i]})
