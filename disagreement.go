@@ -52,6 +52,13 @@ type PhasePair struct {
 	Turns   int         `json:"turns" doc:"Student turns whose label differs."`
 }
 
+// ToolPair counts the student's turns whose label differs by the tools of both actions.
+type ToolPair struct {
+	Student string `json:"student" doc:"Tool of the student's first call; empty without a call, unknown if the agent has no such tool."`
+	Teacher string `json:"teacher" doc:"Tool of the label's first call, in the same way."`
+	Turns   int    `json:"turns" doc:"Student turns whose label differs."`
+}
+
 // IterationDisagreements say where student and teacher differ in the done trajectories of a collect
 // iteration. Intervals are clustered by task.
 type IterationDisagreements struct {
@@ -62,6 +69,7 @@ type IterationDisagreements struct {
 	ByTool      []ToolDisagreement  `json:"by_tool" nullable:"false" doc:"The same by the tool of the student's action."`
 	ByPhase     []PhaseDisagreement `json:"by_phase" nullable:"false" doc:"The same by the phase of the student's action."`
 	Pairs       []PhasePair         `json:"pairs" nullable:"false" doc:"Turns that differ by the phases of action and label, the most frequent first."`
+	ToolPairs   []ToolPair          `json:"tool_pairs" nullable:"false" doc:"Turns that differ by the tools of action and label, the most frequent first; calls of one tool differ in their arguments."`
 }
 
 // DisagreementReport are the disagreements of a run's student and teacher by collect iteration.

@@ -1,60 +1,38 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 
 	"relabel"
+	"relabel/failuremode"
 )
 
-// disagreementPart are the student turns of a kind: all of them, or those with a tool or in a phase.
-type disagreementPart struct {
-	by, what string
-	relabel.Proportion
-}
-
-func disagreementParts(d relabel.IterationDisagreements) (parts []disagreementPart) {
-	parts = []disagreementPart{{"all", "all", d.Differ}}
-	for _, of := range d.ByTool {
-		parts = append(parts, disagreementPart{"tool", of.Tool, of.Proportion})
-	}
-	for _, of := range d.ByPhase {
-		parts = append(parts, disagreementPart{"phase", string(of.Phase), of.Proportion})
-	}
-	return parts
-}
-
-// printDisagreements prints one row for each tool and phase, then one for each pair of phases.
+// printDisagreements prints one row for each tool and phase, then one for each pair of phases and of tools.
 func printDisagreements(report relabel.DisagreementReport) error {
-	t := newTable("ITERATION", "BY", "STUDENT", "LABEL DIFFERS")
-	for _, d := range report.Iterations {
-		for _, part := range disagreementParts(d) {
-			t.row(d.Number, part.by, part.what, proportionText(part.Proportion))
+	for _, t := range disagreementTables(report) {
+		if err := t.print(); err != nil {
+			return err
 		}
+		fmt.Println()
 	}
-	if err := t.print(); err != nil {
-		return err
-	}
-	fmt.Println()
-	t = newTable("ITERATION", "STUDENT", "TEACHER", "TURNS THAT DIFFER")
-	for _, d := range report.Iterations {
-		for _, pair := range d.Pairs {
-			t.row(d.Number, pair.Student, pair.Teacher, pair.Turns)
-		}
-	}
-	return t.print()
+	return nil
 }
 
-// printDisagreementRows prints one line for each proportion and one for each pair of phases, whose
-// denominator and share are empty.
-func printDisagreementRows(report relabel.DisagreementReport) error {
-	var rows [][]any
+func disagreementTables(report relabel.DisagreementReport) []*table {
+	parts := newTable("ITERATION", "BY", "STUDENT", "LABEL DIFFERS")
+	phases := newTable("ITERATION", "STUDENT'S PHASE", "TEACHER'S PHASE", "TURNS THAT DIFFER")
+	tools := newTable("ITERATION", "STUDENT'S TOOL", "TEACHER'S TOOL", "TURNS THAT DIFFER")
 	for _, d := range report.Iterations {
-		for _, part := range disagreementParts(d) {
-			rows = append(rows, []any{d.Number, d.IterationID, part.by, part.what, "", part.Count, part.Of, part.Share, part.Low, part.High})
+		for _, part := range failuremode.DisagreementParts(d) {
+			parts.row(d.Number, part.By, part.What, proportionText(part.Proportion))
 		}
 		for _, pair := range d.Pairs {
-			rows = append(rows, []any{d.Number, d.IterationID, "pair", pair.Student, pair.Teacher, pair.Turns, "", "", "", ""})
+			phases.row(d.Number, pair.Student, pair.Teacher, pair.Turns)
+		}
+		for _, pair := range d.ToolPairs {
+			tools.row(d.Number, cmp.Or(pair.Student, "no call"), cmp.Or(pair.Teacher, "no call"), pair.Turns)
 		}
 	}
-	return printCSV([]string{"iteration", "iteration_id", "by", "student", "teacher", "count", "of", "share", "low", "high"}, rows)
+	return []*table{parts, phases, tools}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"relabel"
+	"relabel/failuremode"
 )
 
 // reportFailures is `relabel report failures RUN`.
@@ -31,7 +32,7 @@ func (c *reportFailures) Run(ctx context.Context) error {
 		case err != nil:
 			return err
 		case c.Format == "csv":
-			return printFailureRows(report, judges)
+			return printCSV(failuremode.Table(report, judges))
 		}
 		if err := printFailures(report); err != nil {
 			return err
@@ -49,27 +50,9 @@ func (c *reportFailures) disagreements(ctx context.Context, cl *Session, run rel
 	case "json":
 		return printJSON(report)
 	case "csv":
-		return printDisagreementRows(report)
+		return printCSV(failuremode.DisagreementTable(report))
 	}
 	return printDisagreements(report)
-}
-
-// failureParts are the proportions of an iteration under their names, in the order of table 4.
-func failureParts(f relabel.IterationFailures) (parts []failurePart) {
-	parts = []failurePart{{"all", "resolved", f.Resolved}, {"all", "submitted", f.Submitted}}
-	for _, c := range f.Unresolved {
-		parts = append(parts, failurePart{"submitted and unresolved", string(c.Mode), c.Proportion})
-	}
-	for _, c := range f.NoSubmission {
-		parts = append(parts, failurePart{"no submission", string(c.Mode), c.Proportion})
-	}
-	return append(parts, failurePart{"unresolved", "tool_use_error", f.ToolUseError})
-}
-
-// failurePart is a proportion with its denominator in words.
-type failurePart struct {
-	among, what string
-	relabel.Proportion
 }
 
 // printFailures prints one row for each proportion and one column for each iteration.
@@ -78,9 +61,9 @@ func printFailures(report relabel.FailureReport) error {
 	var rows [][]any
 	for i, f := range report.Iterations {
 		heads = append(heads, fmt.Sprintf("%s %d", f.Kind, f.Number))
-		for k, part := range failureParts(f) {
+		for k, part := range failuremode.Parts(f) {
 			if i == 0 {
-				rows = append(rows, []any{part.among, part.what})
+				rows = append(rows, []any{part.Among, part.What})
 			}
 			rows[k] = append(rows[k], proportionText(part.Proportion))
 		}
@@ -105,16 +88,4 @@ func proportionText(p relabel.Proportion) string {
 		return "0 of 0"
 	}
 	return fmt.Sprintf("%d of %d, %.1f%% [%.1f, %.1f]", p.Count, p.Of, 100**p.Share, 100**p.Low, 100**p.High)
-}
-
-// printFailureRows prints one line for each iteration and proportion, then those of judges.
-func printFailureRows(report relabel.FailureReport, judges judgeNames) error {
-	var rows [][]any
-	for _, f := range report.Iterations {
-		for _, part := range failureParts(f) {
-			rows = append(rows, []any{f.Kind, f.Number, f.IterationID, part.among, part.what, part.Count, part.Of, part.Share, part.Low, part.High, "", "computed", ""})
-		}
-	}
-	rows = append(rows, judgeRows(report, judges)...)
-	return printCSV([]string{"kind", "iteration", "iteration_id", "among", "what", "count", "of", "share", "low", "high", "judge", "by", "kappa"}, rows)
 }

@@ -25,7 +25,7 @@ func Disagreements(run relabel.ID, iterations []relabel.Iteration, tallies []rel
 
 func disagreementsOf(it relabel.Iteration, tallies []relabel.ComparisonTally) relabel.IterationDisagreements {
 	d := relabel.IterationDisagreements{IterationID: it.ID, Number: it.Number, StudentID: it.StudentID,
-		ByTool: []relabel.ToolDisagreement{}, ByPhase: []relabel.PhaseDisagreement{}, Pairs: []relabel.PhasePair{}}
+		ByTool: []relabel.ToolDisagreement{}, ByPhase: []relabel.PhaseDisagreement{}, Pairs: []relabel.PhasePair{}, ToolPairs: toolPairs(tallies)}
 	d.Differ = differing(tallies, func(relabel.ComparisonTally) bool { return true })
 	var tools []string
 	for _, t := range tallies {
@@ -51,6 +51,24 @@ func disagreementsOf(it relabel.Iteration, tallies []relabel.ComparisonTally) re
 	}
 	slices.SortStableFunc(d.Pairs, func(a, b relabel.PhasePair) int { return cmp.Compare(b.Turns, a.Turns) })
 	return d
+}
+
+// toolPairs sums the turns that differ by the tools of action and label, the most frequent first.
+func toolPairs(tallies []relabel.ComparisonTally) []relabel.ToolPair {
+	turns := map[relabel.ToolPair]int{}
+	for _, t := range tallies {
+		turns[relabel.ToolPair{Student: t.StudentTool, Teacher: t.TeacherTool}] += t.Turns - t.Agreed
+	}
+	pairs := []relabel.ToolPair{}
+	for pair, n := range turns {
+		if pair.Turns = n; n > 0 {
+			pairs = append(pairs, pair)
+		}
+	}
+	slices.SortFunc(pairs, func(a, b relabel.ToolPair) int {
+		return cmp.Or(cmp.Compare(b.Turns, a.Turns), cmp.Compare(a.Student, b.Student), cmp.Compare(a.Teacher, b.Teacher))
+	})
+	return pairs
 }
 
 // differing is the share of the selected turns whose label differs.

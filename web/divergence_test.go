@@ -62,7 +62,7 @@ func TestTheDivergencePageHasTheFiguresOfScoresAndTheirCost(t *testing.T) {
 		t.Error("it compares the labels of the run's teacher with another policy")
 	}
 	csv := s.get(200, "/divergence.csv?policy=white-box&runs="+d.Run.ID.String())
-	contains(t, csv, "k1_low", ",-0.587787,", "white-box@1")
+	contains(t, csv, "k1_low", ",-0.5877", "white-box@1")
 	if strings.Contains(csv, "'") {
 		t.Errorf("numbers are texts: %s", csv)
 	}

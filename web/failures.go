@@ -45,7 +45,7 @@ func (v failuresView) Submitted() []relabel.FailureMode    { return relabel.Subm
 func (v failuresView) NotSubmitted() []relabel.FailureMode { return relabel.NotSubmittedModes }
 
 func (v *viewer) failureRoutes() routes {
-	to := routes{"GET /runs/{id}/failures": of(v.runOf, v.showFailures)}
+	to := routes{"GET /runs/{id}/failures": of(v.runOf, v.showFailures), "GET /runs/{id}/failures.csv": of(v.runOf, v.sendFailures)}
 	v.addOperation(to, "/runs/{id}/judgings", on(v.runOf, v.judgeRun))
 	v.addOperation(to, "/runs/{id}/judgings/cancel", on(v.runOf, v.cancelJudgings))
 	return to
@@ -78,6 +78,34 @@ func (v *viewer) showFailures(w http.ResponseWriter, r *http.Request, run relabe
 	}
 	return v.render(w, r, page{Template: "failures", Title: "Failure modes of " + safetext.Plain(run.Name), Section: "Home", Crumbs: []crumb{home, runCrumb(run)},
 		Scripts: []string{"uplot.js", "chart.js"}, Follow: "/v1" + runPath(run.ID) + "/events", View: view})
+}
+
+// sendFailures sends the failure modes of a run as CSV, or its disagreements (?of=disagreements).
+func (v *viewer) sendFailures(w http.ResponseWriter, r *http.Request, run relabel.Run) error {
+	switch of := r.URL.Query().Get("of"); of {
+	case "":
+		report, err := failuremode.Read(r.Context(), v.Store, run.ID)
+		l, judges := load{ctx: r.Context(), err: err}, failuremode.JudgeNames{}
+		for _, j := range report.Judges {
+			var name string
+			read(&l, &name, v.policyName, j.PolicyID)
+			judges[j.PolicyID] = name
+		}
+		if l.err != nil {
+			return l.err
+		}
+		heads, rows := failuremode.Table(report, judges)
+		return sendCSV(w, "failures", heads, rows)
+	case "disagreements":
+		report, err := v.disagreementReport(r.Context(), run.ID)
+		if err != nil {
+			return err
+		}
+		heads, rows := failuremode.DisagreementTable(report)
+		return sendCSV(w, "disagreements", heads, rows)
+	default:
+		return relabel.Errorf(relabel.CodeInvalid, "is %.100q: give disagreements, or omit it", safetext.Plain(of)).On("of")
+	}
 }
 
 func (v *viewer) disagreementReport(ctx context.Context, run relabel.ID) (relabel.DisagreementReport, error) {

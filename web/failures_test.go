@@ -60,6 +60,13 @@ func TestFailureModesAreShownWithTheirTurns(t *testing.T) {
 		t.Errorf("six done trajectories with one turn of three that differs: %+v", d)
 	}
 	contains(t, s.get(200, run+"/failures"), "test → explore: 6", "execute_bash")
+	if d := disagreements.Iterations[len(disagreements.Iterations)-1]; len(d.ToolPairs) != 1 || d.ToolPairs[0] != (relabel.ToolPair{Student: "execute_bash", Teacher: "execute_bash", Turns: 6}) {
+		t.Errorf("pairs of tools: %+v", d.ToolPairs)
+	}
+	contains(t, s.get(200, run+"/failures"), "<code>execute_bash</code> → <code>execute_bash</code>: 6", run+"/failures.csv")
+	contains(t, s.get(200, run+"/failures.csv"), "among,what,count", ",no submission,loop,", ",computed,")
+	contains(t, s.get(200, run+"/failures.csv?of=disagreements"), ",tool_pair,execute_bash,execute_bash,6,")
+	s.get(400, run+"/failures.csv?of=x")
 	budget := by["turns"].ID.String()
 	contains(t, s.get(200, "/trajectories/"+budget), "budget exhausted", "all turns were used at turn <a href=\"#t3\">3</a>")
 	list := s.get(200, "/trajectories?failure_mode=budget")
