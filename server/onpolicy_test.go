@@ -29,6 +29,9 @@ func TestAnOnPolicyRunSamplesByDefault(t *testing.T) {
 	if strings.Contains(string(grpo.body), "teacher_id") || opd.fieldText("teacher_id") == "" {
 		t.Errorf("teachers: %s and %s", opd.body, grpo.body)
 	}
+	divergence := "/v1/runs/" + grpo.fieldText("id") + "/divergence"
+	s.refused(s.get(divergence), 422, "invalid", "policy")
+	s.want(200, s.get(divergence+"?policy=teacher"))
 	path := "/v1/runs/" + grpo.fieldText("id") + "/iterations"
 	s.refused(s.post(path, `{"student":"student","kind":"collect"}`), 422, "invalid", "kind")
 	it := s.want(201, s.post(path, `{"student":"teacher","generations":2}`))

@@ -88,3 +88,21 @@ func TestTheDivergencePageHasTheFiguresOfScoresAndTheirCost(t *testing.T) {
 		t.Errorf("the report is %+v", report)
 	}
 }
+
+// TestARunWithoutATeacherPreselectsNoPolicy asks a run of recipe grpo for scores and judgements.
+func TestARunWithoutATeacherPreselectsNoPolicy(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	d := storetest.SeedWith(t, s.store, 1, func(d *storetest.Seeded) {
+		d.Run.Recipe, d.Run.TeacherID, d.Iteration.Kind = relabel.GRPO, relabel.ID{}, relabel.Sample
+		d.Run.Beta, d.Iteration.Beta, d.Trajectories[0].Kind = nil, nil, relabel.Sample
+	})
+	for _, form := range []string{"scores", "judgings"} {
+		page := html.UnescapeString(s.get(200, "/runs/"+d.Run.ID.String()+"/"+form))
+		contains(t, page, "The run has no teacher: choose a policy.", `name="policy" type="text" value="" required`)
+		if strings.Contains(page, `"none"`) {
+			t.Errorf("%s posts a policy named none", form)
+		}
+		contains(t, html.UnescapeString(s.get(200, "/runs/"+d.Run.ID.String()+"/"+form+"?policy=student")), `value="student"`)
+	}
+}

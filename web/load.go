@@ -47,6 +47,14 @@ func (v *viewer) policyName(ctx context.Context, id relabel.ID) (string, error) 
 	return nameOf(p), nil
 }
 
+// teacherName is the name of a run's teacher, "" without one.
+func (v *viewer) teacherName(ctx context.Context, run relabel.Run) (string, error) {
+	if !run.HasTeacher() {
+		return "", nil
+	}
+	return v.policyName(ctx, run.TeacherID)
+}
+
 func (v *viewer) runName(ctx context.Context, id relabel.ID) (string, error) {
 	run, err := v.Store.FindRun(ctx, id)
 	return run.Name, err

@@ -15,13 +15,14 @@ import (
 
 func failuresPath(run relabel.ID) string { return runPath(run) + "/failures" }
 
-// judgeRun has a policy judge the failure modes of a run: the teacher until another is chosen.
+// judgeRun has a policy judge the failure modes of a run: the teacher, if there is one, until another
+// is chosen.
 func (v *viewer) judgeRun(r *http.Request, run relabel.Run, chosen url.Values) (operation, error) {
 	var names []string
 	var teacher string
 	l := load{ctx: r.Context()}
 	read(&l, &names, v.policyNames, offeredNames)
-	read(&l, &teacher, v.policyName, run.TeacherID)
+	read(&l, &teacher, v.teacherName, run)
 	body, f := api.NewJudging{}, form{chosen: chosen}
 	if err := cmp.Or(l.err, f.read(&body)); err != nil {
 		return operation{}, err
@@ -41,6 +42,10 @@ func (v *viewer) judgeRun(r *http.Request, run relabel.Run, chosen url.Values) (
 
 // addJudgeCosts adds the estimated costs, or why the server will refuse the operation.
 func (v *viewer) addJudgeCosts(ctx context.Context, o *operation, run relabel.ID, body api.NewJudging) error {
+	if body.Policy == "" {
+		o.Notes = append(o.Notes, "The run has no teacher: choose a policy.")
+		return nil
+	}
 	p, err := named(ctx, body.Policy, v.Store.FindPolicy, v.Store.FindPolicyByName)
 	var e relabel.JudgeEstimate
 	if err == nil {

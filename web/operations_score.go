@@ -14,13 +14,14 @@ import (
 	"relabel/web/chart"
 )
 
-// scoreRun has a policy score the student's tokens of a run: the teacher until another is chosen.
+// scoreRun has a policy score the student's tokens of a run: the teacher, if there is one, until
+// another is chosen.
 func (v *viewer) scoreRun(r *http.Request, run relabel.Run, chosen url.Values) (operation, error) {
 	var names []string
 	var teacher string
 	l := load{ctx: r.Context()}
 	read(&l, &names, v.policyNames, offeredNames)
-	read(&l, &teacher, v.policyName, run.TeacherID)
+	read(&l, &teacher, v.teacherName, run)
 	body, f := api.NewScoring{}, form{chosen: chosen}
 	if err := cmp.Or(l.err, f.read(&body)); err != nil {
 		return operation{}, err
@@ -50,6 +51,10 @@ func (v *viewer) iterationChoices(ctx context.Context, run relabel.ID) ([]choice
 
 // addScoreCosts adds the estimated costs, or why the server will refuse the operation.
 func (v *viewer) addScoreCosts(ctx context.Context, o *operation, run relabel.ID, body api.NewScoring) error {
+	if body.Policy == "" {
+		o.Notes = append(o.Notes, "The run has no teacher: choose a policy.")
+		return nil
+	}
 	p, err := named(ctx, body.Policy, v.Store.FindPolicy, v.Store.FindPolicyByName)
 	if err == nil {
 		err = relabel.CheckScorer(p)
