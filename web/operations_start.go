@@ -51,8 +51,14 @@ func startForm(run relabel.Run, chosen url.Values) form {
 	if !kind.Labelled() || run.Beta == nil {
 		f.hidden = append(f.hidden, "beta")
 	}
+	if !kind.Labelled() || run.Rho == nil {
+		f.hidden = append(f.hidden, "rho")
+	}
+	if !kind.Labelled() || run.Recipe == relabel.SFT {
+		f.hidden = append(f.hidden, "label_rule")
+	}
 	if kind == relabel.Evaluate {
-		f.hidden = append(f.hidden, "allow_benchmarks")
+		f.hidden = append(f.hidden, "allow_benchmarks", "verify")
 	}
 	if kind.Labelled() {
 		f.hidden = append(f.hidden, "held_out", "benchmark")

@@ -52,6 +52,47 @@ func TestThePageOfAnIterationCountsWhatTheServerQueues(t *testing.T) {
 	}
 }
 
+// TestAnIterationsFormHasOnlyWhatItsKindAndRecipeTake compares the fields of forms.
+func TestAnIterationsFormHasOnlyWhatItsKindAndRecipeTake(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.begin("drawn", "T")
+	fields := []string{"beta", "rho.kind", "label_rule", "verify", "allow_benchmarks"}
+	for _, c := range []struct {
+		recipe relabel.Recipe
+		kind   relabel.IterationKind
+		want   string
+	}{
+		{relabel.DAgger, relabel.Collect, "beta label_rule verify allow_benchmarks"},
+		{relabel.DAgger, relabel.Sample, "verify allow_benchmarks"},
+		{relabel.DAgger, relabel.Evaluate, ""},
+		{relabel.AggreVaTe, relabel.Collect, "rho.kind label_rule verify allow_benchmarks"},
+		{relabel.AggreVaTe, relabel.Evaluate, ""},
+		{relabel.SFT, relabel.Collect, "verify allow_benchmarks"},
+		{relabel.OPD, relabel.Sample, "verify allow_benchmarks"},
+	} {
+		run := s.run
+		run.ID, run.Name, run.Recipe, run.Beta, run.Rho = relabel.NewID(), string(c.recipe+" ")+string(c.kind), c.recipe, nil, nil
+		switch c.recipe {
+		case relabel.DAgger:
+			run.Beta = &relabel.PaperBeta
+		case relabel.AggreVaTe:
+			run.Rho = &relabel.PaperRho
+		}
+		s.must(s.store.CreateRun(t.Context(), run))
+		page := s.get(200, "/runs/"+run.ID.String()+"/start?part=operation&kind="+string(c.kind))
+		var shown []string
+		for _, field := range fields {
+			if strings.Contains(page, `name="`+field+`"`) {
+				shown = append(shown, field)
+			}
+		}
+		if got := strings.Join(shown, " "); got != c.want {
+			t.Errorf("%s, %s: the form has %q, not %q", c.recipe, c.kind, got, c.want)
+		}
+	}
+}
+
 // taskIDs are the first n tasks of the run's task set.
 func (s *site) taskIDs(n int) (ids []relabel.ID) {
 	s.t.Helper()
