@@ -103,7 +103,7 @@ func Compare(tasks, with []relabel.TaskResults) relabel.Comparison {
 		sum += d
 	}
 	c.Difference = new(sum / float64(c.Tasks))
-	if interval, known := stats.BootstrapMean(differences, bootstrapSeed); known {
+	if interval, known := bootstraps.of(differences, stats.BootstrapMean); known {
 		c.Low, c.High = &interval.Low, &interval.High
 	}
 	return c

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"testing"
+	"time"
 
 	"relabel"
 	"relabel/store"
@@ -156,4 +157,34 @@ func TestScoresAreSummedOnceAndAgainAfterNewOnes(t *testing.T) {
 	if must(t, err); len(all) != 0 {
 		t.Errorf("of a run that is gone: %+v", all)
 	}
+}
+
+// The sums of a large run can take minutes; those of others do not wait for them.
+func TestSumsOfARunDoNotWaitForThoseOfAnother(t *testing.T) {
+	t.Parallel()
+	ctx, s := context.Background(), storetest.New(t)
+	slow, quick := storetest.Seed(t, s, 1), storetest.Seed(t, s, 1)
+	for _, d := range []storetest.Seeded{slow, quick} {
+		sampledTrajectory(t, s, d)
+		scoredBy(t, s, d, d.Teacher.ID, 0, relabel.Score{T: 1, Logprobs: []float32{-2, -3}})
+	}
+	tx, err := s.Pool().Begin(ctx)
+	must(t, err)
+	_, err = tx.Exec(ctx, "SELECT FROM trajectories WHERE id = $1 FOR UPDATE", slow.Trajectories[0].ID)
+	must(t, err)
+	waiting := make(chan error, 1)
+	go func() {
+		_, err := s.ListDivergences(ctx, slow.Run.ID, slow.Teacher.ID)
+		waiting <- err
+	}()
+	for value[int](t, s, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	soon, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	if _, err := s.ListDivergences(soon, quick.Run.ID, quick.Teacher.ID); err != nil {
+		t.Errorf("the other run waits: %v", err)
+	}
+	must(t, tx.Rollback(ctx))
+	must(t, <-waiting)
 }

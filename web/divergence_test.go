@@ -70,7 +70,8 @@ func TestTheDivergencePageHasTheFiguresOfScoresAndTheirCost(t *testing.T) {
 	s.get(400, "/divergence.csv?by=x&runs="+d.Run.ID.String())
 	s.get(400, run+"/divergence?policy=nobody")
 	s.get(400, "/divergence?runs=nothing")
-	s.get(400, "/divergence?"+strings.Repeat("runs=nothing&", 9))
+	contains(t, s.get(400, "/divergence?"+strings.Repeat("runs=nothing&", 9)), "are 9: give at most 8") // none is looked up
+	contains(t, s.get(400, "/scaling?"+strings.Repeat("runs=nothing&", 9)), "are 9: give at most 8")
 	contains(t, s.get(200, "/divergence"), "Choose runs to compare", d.Run.Name)
 
 	// A run without a teacher needs a policy.
