@@ -45,7 +45,7 @@ type LabelSimulation struct {
 type SimulatedRule struct {
 	Rule LabelRule `json:"rule" doc:"The rule."`
 	// Unbiased: the weighted sum over the selected labels has the full sum as its expectation.
-	Unbiased   bool                 `json:"unbiased" doc:"Whether each state of the student has a positive probability, so that the sum over labels with weight 1 / probability is unbiased."`
+	Unbiased   bool                 `json:"unbiased" doc:"Whether each state of the student has a positive probability, so that the sum over labels with weight 1 / probability is unbiased. If there are states in not_asked, this is about the others only."`
 	Total      SimulatedLabels      `json:"total" doc:"All iterations together."`
 	Iterations []SimulatedIteration `json:"iterations" nullable:"false" doc:"The collect iterations in order of creation."`
 }
@@ -62,7 +62,7 @@ type SimulatedLabels struct {
 	Trajectories  int `json:"trajectories" doc:"Done trajectories."`
 	TeacherStates int `json:"teacher_states" doc:"States in which the teacher acted; its action is the label."`
 	StudentStates int `json:"student_states" doc:"States in which the student acted."`
-	NotAsked      int `json:"not_asked" doc:"Student states at which the teacher was not asked when they were collected; they are in no figure below."`
+	NotAsked      int `json:"not_asked" doc:"Student states, counted in student_states, at which the teacher was not asked when they were collected; all figures below are of the other states."`
 	// Selected counts student states; Expected is the sum of their probabilities, which does not
 	// depend on the draw.
 	Selected int     `json:"selected" doc:"Student states that the rule selects."`
@@ -83,11 +83,14 @@ type SimulatedLabels struct {
 	// Rate and Estimate are of student states with a received label.
 	Rate     *float64 `json:"rate,omitempty" doc:"Share of the student states whose label differs, from all labels; absent without any."`
 	Estimate *float64 `json:"estimate,omitempty" doc:"The same from the selected labels with their weights: Σ w·differs / Σ w; absent without any."`
-	Bias     *float64 `json:"bias,omitempty" doc:"estimate − rate: for an unbiased rule the deviation of this draw, else the rule's bias."`
+	Error    *float64 `json:"error,omitempty" doc:"estimate − rate: for an unbiased rule the error of this draw, about 0 on average over seeds; else the rule's bias on these labels."`
 	// Weight is Σ w over the received labels that the rule keeps, Effective (Σ w)² / Σ w².
 	Weight    float64 `json:"weight" doc:"Sum of the weights of the kept labels; with an unbiased rule its mean over all seeds is labels.all."`
 	Effective float64 `json:"effective" doc:"Effective number of kept labels: (Σ w)² / Σ w²."`
 }
+
+// Asked counts the student states at which the teacher was asked.
+func (l SimulatedLabels) Asked() int { return l.StudentStates - l.NotAsked }
 
 // LabelCount counts labels and those that a rule keeps.
 type LabelCount struct {

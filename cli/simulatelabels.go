@@ -57,7 +57,7 @@ func printSimulation(answer relabel.LabelSimulation) error {
 	}
 	t := newTable("RULE", "ITERATION", "STUDENT STATES", "SELECTED", "EXPECTED", "UNKNOWN", "CALLS SAVED", "TOKENS SAVED", "COST SAVED", "LABELS", "MISSING", "RECALL OF DIFFERENCES", "PRECISION")
 	for _, p := range simulatedParts(answer) {
-		t.row(p.rule.Rule, p.iteration, p.StudentStates, p.Selected, fmt.Sprintf("%.1f", p.Expected), p.Unknown,
+		t.row(p.rule.Rule, p.iteration, studentStates(p.SimulatedLabels), p.Selected, fmt.Sprintf("%.1f", p.Expected), p.Unknown,
 			partOf(int64(p.Saved.Calls), int64(p.All.Calls)), partOf(p.Saved.Tokens, p.All.Tokens), costSaved(p.SimulatedLabels),
 			partOf(int64(p.Labels.Kept), int64(p.Labels.All)), partOf(int64(p.MissingLabels.Kept), int64(p.MissingLabels.All)),
 			proportionText(p.Recall), proportionText(p.Precision))
@@ -67,13 +67,14 @@ func printSimulation(answer relabel.LabelSimulation) error {
 	}
 	say("")
 	say("The share of the student's states whose label differs, from the kept labels with their weights:")
-	t = newTable("RULE", "ITERATION", "UNBIASED", "ALL LABELS", "ESTIMATE", "BIAS", "SUM OF WEIGHTS", "EFFECTIVE LABELS")
+	t = newTable("RULE", "ITERATION", "UNBIASED", "ALL LABELS", "ESTIMATE", "ERROR", "SUM OF WEIGHTS", "EFFECTIVE LABELS")
 	for _, p := range simulatedParts(answer) {
-		t.row(p.rule.Rule, p.iteration, p.rule.Unbiased, meanOf(p.Rate), meanOf(p.Estimate), signed(p.Bias), fmt.Sprintf("%.1f", p.Weight), fmt.Sprintf("%.1f", p.Effective))
+		t.row(p.rule.Rule, p.iteration, unbiasedWord(p), meanOf(p.Rate), meanOf(p.Estimate), signed(p.Error), fmt.Sprintf("%.1f", p.Weight), fmt.Sprintf("%.1f", p.Effective))
 	}
 	if err := t.print(); err != nil {
 		return err
 	}
+	say("ERROR is ESTIMATE minus ALL LABELS: of an unbiased rule the error of this draw, about 0 on average over seeds; of another rule its bias on these labels.")
 	printLeftOut(answer)
 	return printUncertainty(answer.Uncertainty)
 }
@@ -88,8 +89,28 @@ func printLeftOut(answer relabel.LabelSimulation) {
 		say("%d answers without a token count are in calls, but not in tokens and cost.", total.WithoutUsage)
 	}
 	if total.NotAsked > 0 {
-		say("%d student states without a request to the teacher are in no figure.", total.NotAsked)
+		say("The run was collected with a label rule. At %d of the student's states the teacher was not asked: all figures, unbiased ones too, are of the other states only, without the weights of that rule.", total.NotAsked)
 	}
+}
+
+// studentStates counts the states that the figures are of, and the others.
+func studentStates(l relabel.SimulatedLabels) string {
+	if l.NotAsked == 0 {
+		return fmt.Sprint(l.StudentStates)
+	}
+	return fmt.Sprintf("%d (+%d not asked)", l.Asked(), l.NotAsked)
+}
+
+// unbiasedWord says whether a rule is unbiased, and about which states.
+func unbiasedWord(p simulatedPart) string {
+	word := "no"
+	if p.rule.Unbiased {
+		word = "yes"
+	}
+	if p.NotAsked > 0 {
+		word += ", asked states"
+	}
+	return word
 }
 
 // printUncertainty prints the student's uncertainty, to choose a threshold.
@@ -137,7 +158,7 @@ func signed(x *float64) string {
 var simulatedHeads = []string{"rule", "unbiased", "iteration", "trajectories", "teacher_states", "student_states", "not_asked", "selected", "expected", "unknown",
 	"calls", "calls_saved", "tokens", "tokens_saved", "cost", "cost_saved", "without_usage", "labels", "labels_kept", "missing", "missing_kept",
 	"differ", "differ_kept", "recall", "recall_low", "recall_high", "selected_compared", "precision", "precision_low", "precision_high",
-	"rate", "estimate", "bias", "weight", "effective"}
+	"rate", "estimate", "error", "weight", "effective"}
 
 func simulatedCells(answer relabel.LabelSimulation) (rows [][]any) {
 	for _, p := range simulatedParts(answer) {
@@ -148,7 +169,7 @@ func simulatedCells(answer relabel.LabelSimulation) (rows [][]any) {
 		rows = append(rows, []any{p.rule.Rule, p.rule.Unbiased, iteration, p.Trajectories, p.TeacherStates, p.StudentStates, p.NotAsked, p.Selected, &p.Expected, p.Unknown,
 			p.All.Calls, p.Saved.Calls, p.All.Tokens, p.Saved.Tokens, p.All.Cost, p.Saved.Cost, p.WithoutUsage, p.Labels.All, p.Labels.Kept, p.MissingLabels.All, p.MissingLabels.Kept,
 			p.Recall.Of, p.Recall.Count, p.Recall.Share, p.Recall.Low, p.Recall.High, p.Precision.Of, p.Precision.Share, p.Precision.Low, p.Precision.High,
-			p.Rate, p.Estimate, p.Bias, &p.Weight, &p.Effective})
+			p.Rate, p.Estimate, p.Error, &p.Weight, &p.Effective})
 	}
 	return rows
 }

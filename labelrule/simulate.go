@@ -215,7 +215,7 @@ func (c *tally) figures() relabel.SimulatedLabels {
 	}
 	if c.weighed > 0 {
 		f.Estimate = new(c.estimate / c.weighed)
-		f.Bias = new(*f.Estimate - *f.Rate)
+		f.Error = new(*f.Estimate - *f.Rate)
 	}
 	if c.squares > 0 {
 		f.Effective = c.Weight * c.Weight / c.squares

@@ -73,7 +73,7 @@ func TestTheFiguresOfARuleAreThoseByHand(t *testing.T) {
 		t.Errorf("all: %+v", all)
 	}
 	near(t, "the rate", all.Rate, 0.6)
-	near(t, "the bias of all", all.Bias, 0)
+	near(t, "the error of all", all.Error, 0)
 	// 5200 tokens of prompts at 2 and 70 of answers at 10, in millionths.
 	if all.All.Calls != 8 || all.All.Tokens != 5270 || all.Weight != 7 || all.Effective != 7 {
 		t.Errorf("all: %+v", all)
@@ -87,7 +87,7 @@ func TestTheFiguresOfARuleAreThoseByHand(t *testing.T) {
 	}
 	near(t, "the saved cost", failure.Saved.Cost, 0.00261)
 	near(t, "the estimate", failure.Estimate, 1.0/3)
-	near(t, "the bias", failure.Bias, 1.0/3-0.6)
+	near(t, "the error", failure.Error, 1.0/3-0.6)
 	wilson := stats.Wilson(1, 3)
 	if r := failure.Recall; r.Count != 1 || r.Of != 3 {
 		t.Errorf("recall: %+v", r)
