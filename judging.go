@@ -115,6 +115,7 @@ type JudgeProgress struct {
 	Prompt      string               `json:"prompt" doc:"Hash of the prompt."`
 	Judgings    map[JudgingState]int `json:"judgings" doc:"Judgings by state; states without any are absent."`
 	Outcomes    map[JudgeOutcome]int `json:"outcomes" doc:"Judgings that are done, by outcome; outcomes without any are absent."`
+	Reasons     []ReasonCount        `json:"reasons,omitempty" doc:"Why judgings are invalid or missing, or failed: at most 10, the most frequent first."`
 }
 
 // Add adds q's counts to p's.
@@ -125,6 +126,7 @@ func (p *JudgeProgress) Add(q JudgeProgress) {
 	for outcome, n := range q.Outcomes {
 		p.Outcomes[outcome] += n
 	}
+	p.Reasons = AddReasons(p.Reasons, q.Reasons)
 }
 
 // DefaultJudgeContext is the assumed context of a judge that states none, in tokens.

@@ -108,6 +108,7 @@ type ScoreProgress struct {
 	Missing     int                  `json:"missing" doc:"Turns without one."`
 	Pending     int                  `json:"pending" doc:"Turns to be scored."`
 	Tokens      int64                `json:"tokens" doc:"Tokens with a score."`
+	Reasons     []ReasonCount        `json:"reasons,omitempty" doc:"Why turns are missing, and why scorings failed (counted by their pending turns): at most 10, the most frequent first."`
 }
 
 // Add adds q's counts to p's.
@@ -118,6 +119,7 @@ func (p *ScoreProgress) Add(q ScoreProgress) {
 	p.Turns += q.Turns
 	p.Received += q.Received
 	p.Missing += q.Missing
+	p.Reasons = AddReasons(p.Reasons, q.Reasons)
 	p.Pending += q.Pending
 	p.Tokens += q.Tokens
 }

@@ -85,6 +85,9 @@ func (c *runJudge) watch(ctx context.Context, cl *Session, run relabel.Run, poli
 	if err != nil || !over {
 		return err
 	}
+	if len(sum.Reasons) > 0 && sum.Outcomes[relabel.Judged] > 0 {
+		say("without a judgement: %s", relabel.ReasonText(sum.Reasons))
+	}
 	return judgedAll(sum)
 }
 
@@ -103,13 +106,13 @@ func judgedBy(all []relabel.JudgeProgress, policy relabel.ID, prompt string) rel
 // judgedAll returns an error if judgings failed or were cancelled, or if there is no judgement.
 func judgedAll(sum relabel.JudgeProgress) error {
 	if n := sum.Judgings[relabel.JudgingFailed]; n > 0 {
-		return relabel.Errorf(relabel.CodeUnavailable, "%d judgings failed: GET /v1/judgings?state=failed shows why", n)
+		return relabel.Errorf(relabel.CodeUnavailable, "%d judgings failed: %s", n, relabel.ReasonText(sum.Reasons))
 	}
 	if n := sum.Judgings[relabel.JudgingCancelled]; n > 0 {
 		return relabel.Errorf(relabel.CodeConflict, "%d judgings were cancelled", n)
 	}
 	if sum.Outcomes[relabel.Judged] == 0 {
-		return relabel.Errorf(relabel.CodeUnavailable, "no trajectory has a judgement: GET /v1/judgings shows the reasons")
+		return relabel.Errorf(relabel.CodeUnavailable, "no trajectory has a judgement: %s", relabel.ReasonText(sum.Reasons))
 	}
 	return nil
 }

@@ -82,16 +82,19 @@ func (c *runScore) watch(ctx context.Context, cl *Session, run relabel.Run, poli
 	return scoredAll(sum)
 }
 
+	if len(sum.Reasons) > 0 && sum.Received > 0 {
+		say("without a score: %s", relabel.ReasonText(sum.Reasons))
+	}
 // scoredAll returns an error if scorings failed or were cancelled, or if no turn has a score.
 func scoredAll(sum relabel.ScoreProgress) error {
 	if n := sum.Scorings[relabel.ScoringFailed]; n > 0 {
-		return relabel.Errorf(relabel.CodeUnavailable, "%d scorings failed: GET /v1/scorings?state=failed shows why", n)
+		return relabel.Errorf(relabel.CodeUnavailable, "%d scorings failed: %s", n, relabel.ReasonText(sum.Reasons))
 	}
 	if n := sum.Scorings[relabel.ScoringCancelled]; n > 0 {
 		return relabel.Errorf(relabel.CodeConflict, "%d scorings were cancelled", n)
 	}
 	if sum.Received == 0 && sum.Missing > 0 {
-		return relabel.Errorf(relabel.CodeUnavailable, "no turn has a score: GET /v1/trajectories/{id}/scores shows the reasons")
+		return relabel.Errorf(relabel.CodeUnavailable, "no turn has a score: %s", relabel.ReasonText(sum.Reasons))
 	}
 	return nil
 }

@@ -141,16 +141,17 @@ func (s *Store) JudgeProgress(ctx context.Context, sel relabel.JudgeSelection) (
 	if len(sel.Modes) > 0 || sel.Sample > 0 {
 		only, args = "AND jo.trajectory_id IN ("+judgeSelected+") ", judgeArgs(sel)
 	}
-	rows, _ := s.pool.Query(ctx, `SELECT it.id, it.kind, it.number, jo.policy_id, jo.prompt, jo.state, coalesce(jo.outcome, ''), count(*)
+	rows, _ := s.pool.Query(ctx, `SELECT it.id, it.kind, it.number, jo.policy_id, jo.prompt, jo.state, coalesce(jo.outcome, ''), coalesce(jo.failure, jo.reason, ''), count(*)
 		FROM judgings jo JOIN trajectories tr ON tr.id = jo.trajectory_id JOIN iterations it ON it.id = tr.iteration_id
-		WHERE`+iterationSelected+only+`GROUP BY it.id, jo.policy_id, jo.prompt, jo.state, jo.outcome
+		WHERE`+iterationSelected+only+`GROUP BY it.id, jo.policy_id, jo.prompt, jo.state, jo.outcome, 8
 		ORDER BY it.kind, it.number, it.id, jo.policy_id, jo.prompt`, args...)
 	var all []relabel.JudgeProgress
 	var part relabel.JudgeProgress
 	var state relabel.JudgingState
 	var outcome relabel.JudgeOutcome
+	var reason string
 	var n int
-	fields := []any{&part.IterationID, &part.Kind, &part.Number, &part.PolicyID, &part.Prompt, &state, &outcome, &n}
+	fields := []any{&part.IterationID, &part.Kind, &part.Number, &part.PolicyID, &part.Prompt, &state, &outcome, &reason, &n}
 	_, err := pgx.ForEachRow(rows, fields, func() error {
 		last := len(all) - 1
 		if last < 0 || all[last].IterationID != part.IterationID || all[last].PolicyID != part.PolicyID || all[last].Prompt != part.Prompt {
@@ -161,6 +162,9 @@ func (s *Store) JudgeProgress(ctx context.Context, sel relabel.JudgeSelection) (
 		all[last].Judgings[state] += n
 		if outcome != "" {
 			all[last].Outcomes[outcome] += n
+		}
+		if reason != "" {
+			all[last].Reasons = relabel.AddReasons(all[last].Reasons, []relabel.ReasonCount{{Reason: reason, Count: n}})
 		}
 		return nil
 	})

@@ -153,6 +153,9 @@ func TestProgressOfJudgingsIsThatOfTheSelection(t *testing.T) {
 		if len(progress) != 1 || progress[0].Judgings[relabel.JudgingDone] != c.done || progress[0].Judgings[relabel.JudgingFailed] != c.failed {
 			t.Errorf("%+v: %+v", c.of, progress)
 		}
+		if got := relabel.ReasonText(progress[0].Reasons); c.failed == 1 && got != "1 x no such model" {
+			t.Errorf("%+v: reasons %q", c.of, got)
+		}
 	}
 }
 

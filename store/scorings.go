@@ -169,7 +169,34 @@ func (s *Store) ScoreProgress(ctx context.Context, sel relabel.ScoreSelection) (
 		all[last].Add(part)
 		return nil
 	})
-	return all, classify(err)
+	if err != nil {
+		return nil, classify(err)
+	}
+	return all, s.addScoreReasons(ctx, sel, all)
+}
+
+// addScoreReasons adds why turns have no score. A failed scoring counts for its pending turns.
+func (s *Store) addScoreReasons(ctx context.Context, sel relabel.ScoreSelection, all []relabel.ScoreProgress) error {
+	var iteration, policy relabel.ID
+	var reason relabel.ReasonCount
+	rows, _ := s.pool.Query(ctx, `SELECT x.iteration_id, x.policy_id, x.reason, x.n
+		FROM (SELECT tr.iteration_id, sc.policy_id, r.reason, sum(r.n) AS n,
+				row_number() OVER (PARTITION BY tr.iteration_id, sc.policy_id ORDER BY sum(r.n) DESC, r.reason) AS place
+			FROM scorings sc JOIN trajectories tr ON tr.id = sc.trajectory_id
+			CROSS JOIN LATERAL (SELECT so.reason, 1 AS n FROM scores so
+				WHERE sc.missing > 0 AND (so.trajectory_id, so.attempt, so.policy_id) = (sc.trajectory_id, sc.attempt, sc.policy_id) AND so.reason IS NOT NULL
+				UNION ALL SELECT sc.failure, sc.pending WHERE sc.state = 'failed') r
+			WHERE`+iterationSelected+`GROUP BY 1, 2, 3) x
+		WHERE x.place <= $4 ORDER BY x.place`, scoreArgs(sel, relabel.MostReasons)...)
+	_, err := pgx.ForEachRow(rows, []any{&iteration, &policy, &reason.Reason, &reason.Count}, func() error {
+		for i := range all {
+			if all[i].IterationID == iteration && all[i].PolicyID == policy {
+				all[i].Reasons = append(all[i].Reasons, reason)
+			}
+		}
+		return nil
+	})
+	return classify(err)
 }
 
 // CancelScorings cancels and counts the selected open scorings, of one policy or (nil) of all. Received

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,6 +164,15 @@ func TestAScorerThatWasReplacedWritesNothing(t *testing.T) {
 	}
 }
 
+func wantScoreReasons(t *testing.T, s *store.Store, sel relabel.ScoreSelection, want relabel.ReasonCount) {
+	t.Helper()
+	progress, err := s.ScoreProgress(t.Context(), sel)
+	must(t, err)
+	if len(progress) != 1 || !slices.Equal(progress[0].Reasons, []relabel.ReasonCount{want}) {
+		t.Errorf("progress %+v, want %+v", progress, want)
+	}
+}
+
 func TestAScoringWithoutScoresIsRepeatedWithAnotherTopK(t *testing.T) {
 	t.Parallel()
 	ctx, s := context.Background(), storetest.New(t)
@@ -181,6 +191,7 @@ func TestAScoringWithoutScoresIsRepeatedWithAnotherTopK(t *testing.T) {
 	}
 	must(t, s.SettleScores(ctx, c.ScoreFence, missing))
 	must(t, s.FinishScoring(ctx, c.ScoreFence))
+	wantScoreReasons(t, s, sel, relabel.ReasonCount{Reason: "the server allows 5 log-probabilities", Count: len(students)})
 
 	must(t, s.StartScoring(ctx, sel, other.ID, 2, 0))
 	c, err = s.ClaimScoring(ctx, "scorer", storetest.Lease)
@@ -190,6 +201,7 @@ func TestAScoringWithoutScoresIsRepeatedWithAnotherTopK(t *testing.T) {
 	}
 	must(t, s.SettleScores(ctx, c.ScoreFence, []relabel.Score{scoreOf(other.ID, students[0])}))
 	must(t, s.FailScoring(ctx, c.ScoreFence, "gone"))
+	wantScoreReasons(t, s, sel, relabel.ReasonCount{Reason: "gone", Count: len(students) - 1})
 	wantCode(t, s.StartScoring(ctx, sel, other.ID, 20, 0), relabel.CodeConflict) // it has a score
 	all, err := s.ListScores(ctx, id, other.ID)
 	must(t, err)

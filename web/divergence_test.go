@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"html"
 	"math"
 	"strings"
@@ -47,6 +48,15 @@ func TestTheDivergencePageHasTheFiguresOfScoresAndTheirCost(t *testing.T) {
 			s.must(s.store.FinishScoring(t.Context(), c.ScoreFence))
 		}
 	}
+	gone := storetest.Policy(t, s.store, "gone")
+	s.must(s.store.StartScoring(t.Context(), relabel.ScoreSelection{RunID: d.Run.ID}, gone.ID, 0, 0))
+	c, err := s.store.ClaimScoring(t.Context(), "scorer", storetest.Lease)
+	s.must(err)
+	s.must(s.store.FailScoring(t.Context(), c.ScoreFence, "it is <gone>"))
+	page = s.get(200, run+"/divergence")
+	contains(t, page, fmt.Sprintf("<td>%d × it is &lt;gone&gt;<br></td>", len(c.Pending)))
+	_, err = s.store.CancelScorings(t.Context(), relabel.ScoreSelection{RunID: d.Run.ID}, nil)
+	s.must(err)
 	page = s.get(200, run+"/divergence")
 	contains(t, page, "Reverse KL divergence of student and teacher", "0.1931 (0.1931 to 0.1931)", "0.6931 (0.6931 to 0.6931)", "2 done", "no call")
 	if strings.Contains(page, "Cancel scoring") {

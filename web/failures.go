@@ -22,6 +22,7 @@ type failuresView struct {
 	Judges []judgesRow
 	// Judging counts judgings that have not ended, JudgingFailed those whose policy cannot judge.
 	Judging, JudgingFailed int
+	JudgingReasons         []relabel.ReasonCount // why judgings gave no judgement
 	Operations             []operationLink
 }
 

@@ -64,6 +64,7 @@ func (v *viewer) addJudges(ctx context.Context, view *failuresView, judges []rel
 	for _, p := range progress {
 		view.Judging += p.Judgings[relabel.JudgingQueued] + p.Judgings[relabel.JudgingRunning]
 		view.JudgingFailed += p.Judgings[relabel.JudgingFailed]
+		view.JudgingReasons = relabel.AddReasons(view.JudgingReasons, p.Reasons)
 	}
 	if mayChange && view.Run.DeletingAt == nil {
 		view.Operations = append(view.Operations, operationLink{"Judge…", runPath(view.Run.ID) + "/judgings"})

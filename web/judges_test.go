@@ -45,6 +45,11 @@ func TestJudgementsAreShownBesideComputedModes(t *testing.T) {
 		s.must(s.store.FinishJudging(ctx, c.JudgeFence, j))
 		said[c.Evidence.Trajectory.ID] = j
 	}
+	s.must(s.store.StartJudging(ctx, sel, p.ID, judge.Prompt(false), 0))
+	c, err := s.store.ClaimJudging(ctx, "w", 1e12)
+	s.must(err)
+	s.must(s.store.FailJudging(ctx, c.JudgeFence, "no such model"))
+	contains(t, s.get(200, page), "<li>1 × no such model</li>")
 	tests, budget := by["tests"].ID, by["turns"].ID
 	if said[tests].Mode != relabel.ModeWrongFile || said[budget].Mode != relabel.ModeLoop {
 		t.Fatalf("judged %+v", said)
