@@ -126,11 +126,12 @@ func (p *ScoreProgress) Add(q ScoreProgress) {
 
 // ScoreEstimate is the work that a scoring of a selection would be: turns that the policy has not scored.
 type ScoreEstimate struct {
-	Trajectories int   `json:"trajectories" doc:"Trajectories with turns to be scored."`
-	Turns        int   `json:"turns" doc:"Their turns of the student that have no score yet."`
-	WithoutIDs   int   `json:"without_ids" doc:"Turns among these that cannot be scored, because the student's server gave no ids of the prompt or of the sampled tokens."`
-	Tokens       int64 `json:"tokens" doc:"Tokens to be scored."`
-	Bytes        int64 `json:"bytes" doc:"Bytes that their scores take in the database: 4 for each token, and 8 more for each of its top_k."`
+	Trajectories int      `json:"trajectories" doc:"Trajectories with turns to be scored."`
+	Turns        int      `json:"turns" doc:"Their turns of the student that have no score yet."`
+	WithoutIDs   int      `json:"without_ids" doc:"Turns among these that cannot be scored, because the student's server gave no ids of the prompt or of the sampled tokens."`
+	Skipped      []string `json:"skipped,omitempty" doc:"Why turns of some students of the selection cannot be scored. All counts, tokens and costs include these turns."`
+	Tokens       int64    `json:"tokens" doc:"Tokens to be scored."`
+	Bytes        int64    `json:"bytes" doc:"Bytes that their scores take in the database: 4 for each token, and 8 more for each of its top_k."`
 	// A call scores all turns of a text that only grows. How many texts there are is known only with
 	// their ids.
 	LeastPrompt     int64  `json:"least_prompt_tokens" doc:"Tokens to be sent if each trajectory is one growing text."`
@@ -189,6 +190,16 @@ func CheckScorer(p Policy) error {
 	}
 	return Errorf(CodeInvalid, "%s cannot score: a server of kind %s returns the text of an answer, and no log-probabilities of given tokens; "+
 		"vllm and sglang do. A teacher that only answers can label", p.Name, p.Server).On("policy")
+}
+
+// CheckScoredStudent refuses, with CodeInvalid on policy, a student whose tokens have no known meaning. A
+// later version with a tokenizer does not change what this one sampled.
+func CheckScoredStudent(student Policy) error {
+	if student.TokenizerHash != "" {
+		return nil
+	}
+	return Errorf(CodeInvalid, "the turns of the student %s@%d cannot be scored: this version names no registered tokenizer, and a new one does not change what it sampled. "+
+		"Add a version with --tokenizer, and roll the same tasks out again with it (--again)", student.Name, student.Version).On("policy")
 }
 
 // CheckVocabularies refuses, with CodeInvalid on policy, a scorer whose tokenizer does not have the

@@ -59,6 +59,9 @@ func printEstimate(e relabel.ScoreEstimate, p relabel.Policy) {
 	if e.WithoutIDs > 0 {
 		fmt.Printf("%d turns cannot be scored: the student's server gave no token ids\n", e.WithoutIDs)
 	}
+	for _, why := range e.Skipped {
+		say("%s", why)
+	}
 }
 
 // watch waits until the scorings of one policy are over.
@@ -79,12 +82,12 @@ func (c *runScore) watch(ctx context.Context, cl *Session, run relabel.Run, poli
 	if err != nil || !over {
 		return err
 	}
-	return scoredAll(sum)
-}
-
 	if len(sum.Reasons) > 0 && sum.Received > 0 {
 		say("without a score: %s", relabel.ReasonText(sum.Reasons))
 	}
+	return scoredAll(sum)
+}
+
 // scoredAll returns an error if scorings failed or were cancelled, or if no turn has a score.
 func scoredAll(sum relabel.ScoreProgress) error {
 	if n := sum.Scorings[relabel.ScoringFailed]; n > 0 {

@@ -1,6 +1,7 @@
 package labeller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -39,7 +40,7 @@ func (l *Labeller) vocabularies(ctx context.Context, c relabel.ScoreClaim) (voca
 		return v, hopelessIfInvalid(err)
 	}
 	for _, student := range c.Students {
-		own, err := l.World.Tokenizer(ctx, student)
+		own, err := l.studentTokenizer(ctx, student)
 		if err == nil {
 			err = relabel.CheckVocabularies(c.Policy, student, v.scorer.VocabularyHash(), own.VocabularyHash())
 		}
@@ -53,6 +54,14 @@ func (l *Labeller) vocabularies(ctx context.Context, c relabel.ScoreClaim) (voca
 		}
 	}
 	return v, nil
+}
+
+func (l *Labeller) studentTokenizer(ctx context.Context, student relabel.Policy) (*tokenizer.Tokenizer, error) {
+	own, err := l.World.Tokenizer(ctx, student)
+	if relabel.CodeOf(err) == relabel.CodeInvalid {
+		err = cmp.Or(relabel.CheckScoredStudent(student), err)
+	}
+	return own, err
 }
 
 // hopelessIfInvalid makes an error uncallable that another try cannot change.

@@ -259,6 +259,22 @@ func TestAScorerOfAnotherVocabularyScoresNothing(t *testing.T) {
 	}
 }
 
+func TestTheTurnsOfAStudentWithoutATokenizerAreMissing(t *testing.T) {
+	t.Parallel()
+	s, d := sampled(t, growing)
+	e := newScorer(t)
+	p := e.policy(t, s, nil)
+	scores := scoresOf(t, s, d, p, scoringWorker(t, s, map[string]*tokenizer.Tokenizer{"scorer": bytesOnly(t, "<end>")}))
+	for turn, score := range scores {
+		if !strings.Contains(score.Reason, "a new one does not change what it sampled") {
+			t.Errorf("turn %d: %+v", turn, score)
+		}
+	}
+	if len(scores) != 3 || len(e.prompts) != 0 {
+		t.Errorf("%d scores, %d calls", len(scores), len(e.prompts))
+	}
+}
+
 func TestAReleasedScoringGoesOnWhereItWas(t *testing.T) {
 	t.Parallel()
 	s, d := sampled(t, func(turn int) ([]int32, []int32) { return []int32{int32(turn)}, []int32{int32(turn + 1)} })

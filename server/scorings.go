@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -29,6 +30,7 @@ func (s *site) addScorings() {
 type scoring struct {
 	policy    relabel.Policy
 	selection relabel.ScoreSelection
+	skipped   []string // why turns of some students cannot be scored
 }
 
 // findScoring resolves a request to score, and refuses a policy that cannot.
@@ -48,30 +50,49 @@ func (s *site) findScoring(ctx context.Context, run relabel.ID, policy, iteratio
 		return scoring{}, err
 	}
 	sel := relabel.ScoreSelection{RunID: run, IterationID: of.id, Iteration: of.number}
-	return scoring{p, sel}, s.checkVocabularies(ctx, p, sel)
+	skipped, err := s.checkStudents(ctx, p, sel)
+	return scoring{p, sel, skipped}, err
 }
 
-// checkVocabularies refuses a scorer whose tokenizer is not that of the students that acted in the
-// selection.
-func (s *site) checkVocabularies(ctx context.Context, scorer relabel.Policy, sel relabel.ScoreSelection) error {
+// checkStudents refuses a scorer that can score none of the students that acted in the selection, and
+// returns why it cannot score some of them.
+func (s *site) checkStudents(ctx context.Context, scorer relabel.Policy, sel relabel.ScoreSelection) (skipped []string, err error) {
 	hash, err := s.Tokenizers.Vocabulary(ctx, scorer)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	students, err := s.Store.ListScoredStudents(ctx, sel)
 	if err != nil {
+		return nil, err
+	}
+	var refused error
+	for _, student := range students {
+		err := s.checkStudentOf(ctx, scorer, hash, student)
+		switch {
+		case err == nil:
+			continue
+		case relabel.CodeOf(err) != relabel.CodeInvalid:
+			return nil, err
+		}
+		refused = cmp.Or(refused, err)
+		skipped = append(skipped, relabel.Shown(err))
+	}
+	if len(students) > 0 && len(skipped) == len(students) {
+		return nil, refused
+	}
+	return skipped, nil
+}
+
+// checkStudentOf refuses a scorer whose vocabulary, with this hash, is not that of a student.
+func (s *site) checkStudentOf(ctx context.Context, scorer relabel.Policy, hash string, student relabel.Policy) error {
+	if err := relabel.CheckScoredStudent(student); err != nil {
 		return err
 	}
-	for _, student := range students {
-		own, err := s.Tokenizers.Vocabulary(ctx, student)
-		if err != nil {
-			return err
-		}
-		if err := relabel.CheckVocabularies(scorer, student, hash, own); err != nil {
-			return err
-		}
+	own, err := s.Tokenizers.Vocabulary(ctx, student)
+	if err != nil {
+		return err
 	}
-	return nil
+	return relabel.CheckVocabularies(scorer, student, hash, own)
 }
 
 func (s *site) scoreRun(ctx context.Context, in *struct {
@@ -112,7 +133,9 @@ func (s *site) estimateScores(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return one(s.Store.EstimateScoring(ctx, ask.selection, ask.policy, in.TopK))
+	estimate, err := s.Store.EstimateScoring(ctx, ask.selection, ask.policy, in.TopK)
+	estimate.Skipped = ask.skipped
+	return one(estimate, err)
 }
 
 func (s *site) cancelScores(ctx context.Context, in *struct {

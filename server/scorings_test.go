@@ -45,11 +45,11 @@ func scoringPolicy(t *testing.T, s *store.Store, name string, kind relabel.Serve
 	return p
 }
 
-// rollOutTeacher adds an iteration of the student to the run in which the teacher alone acted.
-func rollOutTeacher(t *testing.T, s *store.Store, d storetest.Seeded, student relabel.Policy) {
+// rollOut adds an iteration of the student to the run, with one rollout of six turns.
+func rollOut(t *testing.T, s *store.Store, d storetest.Seeded, number int, student relabel.Policy, executors relabel.Executors) {
 	t.Helper()
-	it, tr := d.Iteration, relabel.Trajectory{ID: relabel.NewID(), TaskID: d.Tasks[0].ID, Executors: "TTTTTT"}
-	it.ID, it.Number, it.StudentID = relabel.NewID(), 2, student.ID
+	it, tr := d.Iteration, relabel.Trajectory{ID: relabel.NewID(), TaskID: d.Tasks[0].ID, Executors: executors}
+	it.ID, it.Number, it.StudentID = relabel.NewID(), number, student.ID
 	if err := s.CreateIteration(context.Background(), relabel.PlannedIteration{Iteration: it, Trajectories: []relabel.Trajectory{tr}}); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestOnlyAPolicyWithTheStudentsVocabularyScores(t *testing.T) {
 	storetest.Finish(t, db, storetest.Claim(t, db, d.Trajectories[0].ID, "roller"), 6, true)
 	scoringPolicy(t, db, "thinker", relabel.ServerSGLang, modelFiles(t, func(file []byte) []byte { return bytes.ReplaceAll(file, []byte("<think>"), []byte("<thought>")) }))
 	scoringPolicy(t, db, "black-box", relabel.ServerOpenAI, modelFiles(t, same))
-	rollOutTeacher(t, db, d, scoringPolicy(t, db, "unknown", relabel.ServerVLLM, nil))
+	rollOut(t, db, d, 2, scoringPolicy(t, db, "unknown", relabel.ServerVLLM, nil), "TTTTTT")
 	scoringPolicy(t, db, "foreign", relabel.ServerVLLM, modelFiles(t, func(file []byte) []byte {
 		return bytes.ReplaceAll(file, []byte(`"ignore_merges":false`), []byte(`"ignore_merges":true`))
 	}))
@@ -88,7 +88,7 @@ func TestOnlyAPolicyWithTheStudentsVocabularyScores(t *testing.T) {
 		}
 	}
 	estimate := s.want(200, s.get(path+"/estimate?policy=thinker&iteration=1"))
-	if estimate.field("turns") != 3.0 || estimate.field("without_ids") != 3.0 || estimate.field("currency") != "EUR" {
+	if estimate.field("skipped") != nil || estimate.field("turns") != 3.0 || estimate.field("without_ids") != 3.0 || estimate.field("currency") != "EUR" {
 		t.Errorf("estimate %s", estimate.body)
 	}
 	if a := s.want(200, s.get(path)); len(a.field("items").([]any)) != 0 {
@@ -121,4 +121,32 @@ func TestOnlyAPolicyWithTheStudentsVocabularyScores(t *testing.T) {
 	}
 	s.refused(s.get("/v1/divergence?runs=nothing"), 422, relabel.CodeInvalid, "query.runs[0]")
 	s.refused(s.get("/v1/divergence"), 422, relabel.CodeInvalid, "runs")
+}
+
+func TestAStudentWithoutATokenizerIsSkippedUnlessItIsTheOnlyOne(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t)
+	opener, err := tokenizers.NewOpener(db, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, func(c *server.Config) { c.Store, c.Tokenizers = db, opener })
+	files := modelFiles(t, func(file []byte) []byte { return file })
+	student := scoringPolicy(t, db, "the-student", relabel.ServerVLLM, files)
+	d := storetest.SeedWith(t, db, 1, func(d *storetest.Seeded) { d.Student, d.Iteration.StudentID = student, student.ID })
+	storetest.Finish(t, db, storetest.Claim(t, db, d.Trajectories[0].ID, "roller"), 6, true)
+	scoringPolicy(t, db, "thinker", relabel.ServerSGLang, files)
+	rollOut(t, db, d, 2, scoringPolicy(t, db, "unknown", relabel.ServerVLLM, nil), "ssssss")
+
+	path := "/v1/runs/" + d.Run.ID.String() + "/scores"
+	const why = "the turns of the student unknown@1 cannot be scored"
+	estimate := s.want(200, s.get(path+"/estimate?policy=thinker"))
+	if all, _ := estimate.field("skipped").([]any); len(all) != 1 || !strings.HasPrefix(all[0].(string), why) {
+		t.Errorf("estimate %s", estimate.body)
+	}
+	a := s.get(path + "/estimate?policy=thinker&iteration=2")
+	if s.refused(a, 422, "invalid", "policy"); !strings.Contains(a.fieldText("detail"), why) {
+		t.Errorf("of its iteration alone: %s", a.body)
+	}
+	s.want(200, s.post(path, `{"policy":"thinker"}`))
 }

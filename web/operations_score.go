@@ -71,6 +71,7 @@ func (v *viewer) addScoreCosts(ctx context.Context, o *operation, run relabel.ID
 	if err != nil {
 		return err
 	}
+	o.Notes = append(o.Notes, e.Skipped...)
 	o.Costs = []cost{
 		{"turns", chart.Grouped(int64(e.Turns)), fmt.Sprintf("of %s trajectories, not scored yet", chart.Grouped(int64(e.Trajectories)))},
 		{"tokens to send", chart.Grouped(e.LeastPrompt) + " to " + chart.Grouped(e.MostPrompt), "a call scores all turns of a growing text"},
