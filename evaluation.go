@@ -2,6 +2,7 @@ package relabel
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -26,26 +27,48 @@ type Evaluation struct {
 // submission is not resolved. One that the infrastructure failed is not graded, nor is one that is
 // not to be verified; both are counted beside.
 type Results struct {
-	RunID          ID                  `json:"run_id" doc:"The run."`
-	Run            string              `json:"run" doc:"Name of the run."`
-	IterationID    ID                  `json:"iteration_id" doc:"The iteration."`
-	Kind           IterationKind       `json:"kind" doc:"The iteration's kind: evaluate or sample."`
-	Number         int                 `json:"number" doc:"The iteration's number."`
-	State          IterationState      `json:"state" doc:"The iteration's state."`
-	CreatedAt      time.Time           `json:"created_at" doc:"When the iteration was created."`
-	StudentID      ID                  `json:"student_id" doc:"The checkpoint."`
-	Student        string              `json:"student" doc:"Name and version of the checkpoint."`
-	Generations    int                 `json:"generations" doc:"Rollouts of each task."`
-	Tasks          int                 `json:"tasks" doc:"Its tasks."`
-	Ungraded       int                 `json:"ungraded" doc:"Of these, tasks without a graded trajectory, which no share includes."`
-	Unverified     int                 `json:"unverified" doc:"Trajectories that are not to be verified: not graded. Never in an evaluation."`
-	Infrastructure int                 `json:"infrastructure" doc:"Trajectories that the infrastructure failed: not graded."`
-	Cancelled      int                 `json:"cancelled" doc:"Cancelled trajectories: not graded."`
-	Open           int                 `json:"open" doc:"Trajectories that have not ended: not graded yet."`
-	Submitted      Proportion          `json:"submitted" doc:"Trajectories with a valid submission among the graded ones."`
-	Resolved       Proportion          `json:"resolved" doc:"Resolved trajectories among the graded ones."`
-	PassAtK        []PassAtK           `json:"pass_at_k,omitempty" doc:"pass@k, with several generations; absent otherwise."`
-	Repositories   []RepositoryResults `json:"repositories" nullable:"false" doc:"The same by repository."`
+	RunID          ID             `json:"run_id" doc:"The run."`
+	Run            string         `json:"run" doc:"Name of the run."`
+	IterationID    ID             `json:"iteration_id" doc:"The iteration."`
+	Kind           IterationKind  `json:"kind" doc:"The iteration's kind: evaluate or sample."`
+	Number         int            `json:"number" doc:"The iteration's number."`
+	State          IterationState `json:"state" doc:"The iteration's state."`
+	CreatedAt      time.Time      `json:"created_at" doc:"When the iteration was created."`
+	StudentID      ID             `json:"student_id" doc:"The checkpoint."`
+	Student        string         `json:"student" doc:"Name and version of the checkpoint."`
+	Generations    int            `json:"generations" doc:"Rollouts of each task."`
+	Tasks          int            `json:"tasks" doc:"Its tasks."`
+	Ungraded       int            `json:"ungraded" doc:"Of these, tasks without a graded trajectory, which no share includes."`
+	Unverified     int            `json:"unverified" doc:"Trajectories that are not to be verified: not graded. Never in an evaluation."`
+	Infrastructure int            `json:"infrastructure" doc:"Trajectories that the infrastructure failed: not graded."`
+	Cancelled      int            `json:"cancelled" doc:"Cancelled trajectories: not graded."`
+	Open           int            `json:"open" doc:"Trajectories that have not ended: not graded yet."`
+	Submitted      Proportion     `json:"submitted" doc:"Trajectories with a valid submission among the graded ones."`
+	Resolved       Proportion     `json:"resolved" doc:"Resolved trajectories among the graded ones."`
+	// Trained is nil without a benchmark, and if no task of it trained the student.
+	Trained      *TrainedTasks       `json:"trained,omitempty" doc:"Its tasks that the checkpoint was trained on, by what its policy says; absent if none is known."`
+	PassAtK      []PassAtK           `json:"pass_at_k,omitempty" doc:"pass@k, with several generations; absent otherwise."`
+	Repositories []RepositoryResults `json:"repositories" nullable:"false" doc:"The same by repository."`
+}
+
+// TrainedTasks counts the tasks of a benchmark in the exports that trained a policy version or one that its
+// training started from. A task is the same as for a reservation, see BenchmarkStore.ListReserved.
+type TrainedTasks struct {
+	Tasks   int `json:"tasks" doc:"Tasks with a labelled state in an export that trained the checkpoint, or one that its training started from."`
+	Of      int `json:"of" doc:"Tasks of the benchmark."`
+	Deleted int `json:"deleted_exports,omitempty" doc:"Such exports that were deleted since: their tasks are unknown."`
+}
+
+// Text says how many tasks were in the training.
+func (t TrainedTasks) Text() string {
+	text := fmt.Sprintf("%d of %d tasks were in its training", t.Tasks, t.Of)
+	if t.Tasks == 1 {
+		text = fmt.Sprintf("1 of %d tasks was in its training", t.Of)
+	}
+	if t.Deleted > 0 {
+		text += fmt.Sprintf("; the tasks of %d deleted exports are unknown", t.Deleted)
+	}
+	return text
 }
 
 // RepositoryResults are the results of an iteration in one repository.
@@ -69,6 +92,9 @@ type Comparison struct {
 	Difference *float64 `json:"difference,omitempty" doc:"Mean over tasks of the share of resolved trajectories, minus that of the other evaluation; absent without tasks."`
 	Low        *float64 `json:"low,omitempty" doc:"Lower bound of its 95% interval, by a bootstrap over tasks; absent with fewer than two tasks."`
 	High       *float64 `json:"high,omitempty" doc:"Upper bound of the interval."`
+	// Evaluation and With are nil in the report of a run, which has them.
+	Evaluation *Evaluation `json:"evaluation,omitempty" doc:"The evaluation with its results; absent in the report of a run."`
+	With       *Evaluation `json:"with,omitempty" doc:"The one that it is compared with; absent in the report of a run."`
 	// Changed are the tasks behind Better and Worse.
 	Changed []ChangedTask `json:"changed,omitempty" doc:"The tasks that are better or worse, sorted by instance id; absent without any, and in the report of a run."`
 }
@@ -100,4 +126,6 @@ type TaskResults struct {
 type EvaluationStore interface {
 	// ListTaskResults returns the results of an iteration by task, in the order of instance ids.
 	ListTaskResults(ctx context.Context, iteration ID) ([]TaskResults, error)
+	// CountTrained counts the tasks of a benchmark that trained a policy version.
+	CountTrained(ctx context.Context, policy, benchmark ID) (TrainedTasks, error)
 }

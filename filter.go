@@ -154,6 +154,7 @@ type PlannedIteration struct {
 	Iteration    Iteration
 	Measures     bool // see NewIteration.Measures; such an iteration without a benchmark gets one of its tasks
 	Trajectories []Trajectory
+	ReservedBy   []string // the benchmarks that reserve the tasks which the draw excluded, sorted
 }
 
 // TextSearch asks which trajectories contain a text, in any case, and bounds the work for

@@ -335,7 +335,7 @@ type IterationStore interface {
 	// ListWalked lists the draws of a run's iterations of a kind along permutations, in order.
 	ListWalked(ctx context.Context, run ID, kind IterationKind) ([]WalkedDraw, error)
 	ListIterations(ctx context.Context, run ID) ([]Iteration, error)
-	// ListPassAtK returns pass@k for k = 1, 2, 4, … and the number of generations; nil for an
+	// ListPassAtK returns pass@k for k = 1, 2, 4, … and the number of generations; nil without a verdict, for an
 	// iteration that has one generation or is no evaluation and no sample.
 	ListPassAtK(ctx context.Context, it Iteration) ([]PassAtK, error)
 	// CancelIteration cancels its trajectories that are not terminal; the workers that own them

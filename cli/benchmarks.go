@@ -30,22 +30,73 @@ type benchmarkCreate struct {
 	Exclude map[string]string `mapsep:"none" placeholder:"INSTANCE=REASON" help:"Leave this task out, for this reason; may be repeated."`
 }
 
-// Run makes the benchmark.
-func (c *benchmarkCreate) Run(ctx context.Context) error {
-	body := c.NewBenchmark
-	if c.File != "" {
-		ids, err := os.ReadFile(c.File)
-		if err != nil {
-			return err
+// Validate refuses a selection of tasks in no way or in several, and an exclusion without a reason.
+func (c *benchmarkCreate) Validate() error {
+	ways := 0
+	for _, is := range []bool{len(c.Instances) > 0 || c.File != "", c.HeldOut, c.All, c.Tasks > 0} {
+		if is {
+			ways++
 		}
-		named := strings.Fields(string(ids))
-		if len(named) == 0 {
-			return relabel.Errorf(relabel.CodeInvalid, "%s names no instance", c.File).On("--file")
-		}
-		body.Instances = slices.Concat(body.Instances, named)
+	}
+	if ways != 1 {
+		return relabel.Errorf(relabel.CodeInvalid, "select the tasks in exactly one way: --file or --instance, --held-out, --all, or --count")
 	}
 	for _, instance := range slices.Sorted(maps.Keys(c.Exclude)) {
+		if instance == "" || strings.TrimSpace(c.Exclude[instance]) == "" {
+			return relabel.Errorf(relabel.CodeInvalid, "%q has no instance or no reason: give INSTANCE=REASON", instance+"="+c.Exclude[instance]).On("--exclude")
+		}
+	}
+	return nil
+}
+
+// request is the request, and for its fields of single tasks where the user gave them.
+func (c *benchmarkCreate) request() (body api.NewBenchmark, places map[string]string, err error) {
+	body, places = c.NewBenchmark, map[string]string{}
+	body.Instances = slices.Clone(body.Instances)
+	for i := range body.Instances {
+		places[fmt.Sprintf("instances[%d]", i)] = "--instance"
+	}
+	if c.File != "" {
+		text, err := os.ReadFile(c.File)
+		if err != nil {
+			return body, nil, err
+		}
+		number := 0
+		for line := range strings.Lines(string(text)) {
+			number++
+			for _, id := range strings.Fields(line) {
+				places[fmt.Sprintf("instances[%d]", len(body.Instances))] = fmt.Sprintf("--file: %s, line %d", c.File, number)
+				body.Instances = append(body.Instances, id)
+			}
+		}
+		if len(body.Instances) == 0 {
+			return body, nil, relabel.Errorf(relabel.CodeInvalid, "%s names no instance", c.File).On("--file")
+		}
+	}
+	for i, instance := range slices.Sorted(maps.Keys(c.Exclude)) {
+		places[fmt.Sprintf("excluded[%d].instance_id", i)] = "--exclude"
 		body.Excluded = append(body.Excluded, relabel.ExcludedTask{InstanceID: instance, Reason: c.Exclude[instance]})
+	}
+	return body, places, nil
+}
+
+// asGiven is an error that names the places where the user gave wrong tasks, instead of the request's fields.
+func asGiven(err error, places map[string]string) error {
+	if err == nil || relabel.CodeOf(err) != relabel.CodeInvalid {
+		return err
+	}
+	message := err.Error()
+	for field, place := range places {
+		message = strings.ReplaceAll(message, field+": ", place+": ")
+	}
+	return relabel.Errorf(relabel.CodeInvalid, "%s", message)
+}
+
+// Run makes the benchmark.
+func (c *benchmarkCreate) Run(ctx context.Context) error {
+	body, places, err := c.request()
+	if err != nil {
+		return err
 	}
 	return c.With(ctx, func(cl *Session) error {
 		if _, err := findTaskset(ctx, cl, body.Taskset); err != nil {
@@ -53,7 +104,7 @@ func (c *benchmarkCreate) Run(ctx context.Context) error {
 		}
 		b, err := cl.CreateBenchmark(ctx, body)
 		if err != nil {
-			return err
+			return asGiven(err, places)
 		}
 		say("%s  %s: %d tasks, %d excluded", b.ID, b.Name, b.Tasks, len(b.Excluded))
 		say("%s", reservedText(b))
@@ -155,5 +206,11 @@ func printEvaluationsOn(evaluations []relabel.Evaluation) error {
 	for _, e := range evaluations {
 		t.row(e.Run, e.Number, e.Student, proportionText(e.Resolved), e.Resolved.Interval, passAtKText(e.PassAtK), e.Open, e.CreatedAt, e.IterationID)
 	}
-	return t.print()
+	if err := t.print(); err != nil {
+		return err
+	}
+	for _, e := range evaluations {
+		sayTrained(e.Results)
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"relabel"
 	"relabel/api"
@@ -29,7 +30,7 @@ func (c *runIterate) Run(ctx context.Context) error {
 			return err
 		}
 		fmt.Println(it.ID)
-		for _, note := range drawNotes(it.Iteration) {
+		for _, note := range drawNotes(it) {
 			say("%s", note)
 		}
 		if c.Detach {
@@ -45,12 +46,12 @@ func (c *runIterate) Run(ctx context.Context) error {
 
 // drawNotes say what the draw of an iteration's tasks did beside drawing: its place in the permutations,
 // and the tasks that it excluded.
-func drawNotes(it relabel.Iteration) (notes []string) {
+func drawNotes(it api.IterationView) (notes []string) {
 	if it.Walk != nil {
 		notes = append(notes, it.Walk.Text())
 	}
 	if it.ReservedTasks > 0 {
-		notes = append(notes, fmt.Sprintf("%d tasks were not drawn from, since benchmarks reserve them: --allow-benchmark NAME allows those of one", it.ReservedTasks))
+		notes = append(notes, fmt.Sprintf("%d tasks were not drawn from, since the benchmarks %s reserve them: --allow-benchmark NAME allows those of one", it.ReservedTasks, strings.Join(it.ReservedBy, ", ")))
 	}
 	return notes
 }

@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/api"
 )
 
 func TestTheNotesOfADrawCountTheTasksThatItExcluded(t *testing.T) {
-	if notes := drawNotes(relabel.Iteration{}); len(notes) != 0 {
+	if notes := drawNotes(api.IterationView{}); len(notes) != 0 {
 		t.Errorf("%q", notes)
 	}
-	notes := drawNotes(relabel.Iteration{ReservedTasks: 3, Walk: &relabel.Walk{}})
-	if len(notes) != 2 || !strings.HasPrefix(notes[1], "3 tasks were not drawn from") {
+	notes := drawNotes(api.IterationView{Iteration: relabel.Iteration{ReservedTasks: 3, Walk: &relabel.Walk{}}, ReservedBy: []string{"small", "verified"}})
+	if len(notes) != 2 || !strings.HasPrefix(notes[1], "3 tasks were not drawn from, since the benchmarks small, verified reserve them") {
 		t.Errorf("%q", notes)
 	}
 }

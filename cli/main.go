@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func nameFlags(command *kong.Node, message string) string {
 func flagOf(command *kong.Node, path []string) string {
 	last, whole := path[len(path)-1], strings.ReplaceAll(strings.Join(path, "-"), "_", "-")
 	sets := func(v *kong.Value) bool {
-		field, _, _ := strings.Cut(v.Tag.Get("json"), ",")
+		field, _, _ := strings.Cut(cmp.Or(v.Tag.Get("json"), v.Tag.Get("query")), ",")
 		return v.Name == whole || field == last
 	}
 	for _, f := range command.Flags {

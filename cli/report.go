@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -15,12 +16,12 @@ func PrintIterations(ctx context.Context, cl *Session, runs ...relabel.Run) erro
 	return printRuns(ctx, cl, false, runs...)
 }
 
-// printRuns is PrintIterations, optionally with the iterations' ids: pause,
+// printRuns is PrintIterations, optionally with the students, benchmarks and ids of the iterations: pause,
 // retry, label and others take one.
 func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) error {
 	heads := []string{"RUN", "ITERATION", "MIXTURE", "TRAJECTORIES", "FAILED", "TURNS", "BY TEACHER", "LABELS", "MISSING", "SUBMITTED", "RESOLVED", "PASSED ONLY", "STATE"}
 	if ids {
-		heads = append(heads, "ID")
+		heads = append(heads, "STUDENT", "BENCHMARK", "ID")
 	}
 	t := newTable(heads...)
 	var causes []func() error
@@ -36,7 +37,7 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 				fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Failed], p.Turns, share(p.TeacherTurns, p.Turns), labelsOf(p), p.LabelsMissed,
 				p.Submitted, resolvedOf(p), p.PassedUnsubmitted, standing(run, it.Iteration)}
 			if ids {
-				cells = append(cells, it.ID)
+				cells = append(cells, it.Student, benchmarkOf(it), it.ID)
 			}
 			t.row(cells...)
 			causes = append(causes, func() error { return printPassAtK(run, it) }, func() error { return PrintCauses(ctx, cl, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number), it) })
@@ -51,6 +52,14 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 		}
 	}
 	return nil
+}
+
+// benchmarkOf is the name of an iteration's benchmark, "–" if it has none.
+func benchmarkOf(it api.IterationView) string {
+	if it.BenchmarkID == nil {
+		return "–"
+	}
+	return cmp.Or(it.Benchmark, "without a name")
 }
 
 // resolvedOf is the number of resolved trajectories among those with a verdict, and how many were

@@ -11,15 +11,23 @@ import (
 // reportCompare is `relabel report compare ITERATION WITH`.
 type reportCompare struct {
 	ClientFlags
-	Iteration relabel.ID `arg:"" help:"Id of an evaluation."`
-	With      relabel.ID `arg:"" help:"Id of another evaluation on the same benchmark, of any run."`
-	Format    string     `enum:"table,json,csv" default:"table" placeholder:"FORMAT" help:"table, json or csv."`
+	Iteration string `arg:"" help:"Id of an evaluation."`
+	With      string `arg:"" help:"Id of another evaluation on the same benchmark, of any run."`
+	Format    string `enum:"table,json,csv" default:"table" placeholder:"FORMAT" help:"table, json or csv."`
 }
 
 // Run prints the comparison.
 func (c *reportCompare) Run(ctx context.Context) error {
+	iteration, err := idOf("evaluation", "<iteration>", c.Iteration, "report run RUN")
+	if err != nil {
+		return err
+	}
+	with, err := idOf("evaluation", "<with>", c.With, "report run RUN")
+	if err != nil {
+		return err
+	}
 	return c.ClientFlags.With(ctx, func(cl *Session) error {
-		comparison, err := cl.Compare(ctx, c.Iteration, c.With)
+		comparison, err := cl.Compare(ctx, iteration, with)
 		switch {
 		case err != nil:
 			return err
@@ -28,9 +36,20 @@ func (c *reportCompare) Run(ctx context.Context) error {
 		case c.Format == "csv":
 			return printCSV(evaluation.ComparisonTable(comparison))
 		}
+		say("%s", comparedText(comparison))
 		say("%s", differenceText(comparison))
+		sayTrained(comparison.Evaluation.Results)
+		sayTrained(comparison.With.Results)
 		return printChanged(comparison.Changed)
 	})
+}
+
+// comparedText says which evaluation is compared with which, on which benchmark.
+func comparedText(c relabel.Comparison) string {
+	of := func(e *relabel.Evaluation) string {
+		return fmt.Sprintf("%s, %s (%s)", e.Run, nameOfResults(e.Results), e.Student)
+	}
+	return fmt.Sprintf("%s minus %s on %s", of(c.Evaluation), of(c.With), benchmarkName(*c.Evaluation))
 }
 
 // printChanged prints the tasks that are better or worse, if there are any.

@@ -56,6 +56,12 @@ func printEvaluations(report relabel.EvaluationReport) error {
 		return err
 	}
 	say("shares of the graded trajectories with 95%% intervals; a trajectory without a valid submission is not resolved")
+	for _, e := range report.Evaluations {
+		sayTrained(e.Results)
+	}
+	for _, r := range report.Samples {
+		sayTrained(r)
+	}
 	for _, comparison := range report.Comparisons {
 		say("%s", comparisonText(report, comparison))
 	}
@@ -76,6 +82,17 @@ func printRepositories(report relabel.EvaluationReport) error {
 		rows(r)
 	}
 	return t.print()
+}
+
+// sayTrained prints how many tasks trained the student, if any did.
+func sayTrained(r relabel.Results) {
+	if r.Trained != nil {
+		say("%s", trainedText(r))
+	}
+}
+
+func trainedText(r relabel.Results) string {
+	return fmt.Sprintf("%s, %s (%s): %s", r.Run, nameOfResults(r), r.Student, r.Trained.Text())
 }
 
 func nameOfResults(r relabel.Results) string { return fmt.Sprintf("%s %d", r.Kind, r.Number) }

@@ -22,6 +22,11 @@ type reportScaling struct {
 // Run prints the points of each run, then what is not one.
 func (c *reportScaling) Run(ctx context.Context) error {
 	return c.With(ctx, func(cl *Session) error {
+		for _, run := range c.Runs {
+			if err := mustExist(ctx, cl, run); err != nil {
+				return err
+			}
+		}
 		report, err := cl.Scaling(ctx, c.ScalingQuery)
 		switch {
 		case err != nil:
@@ -57,6 +62,11 @@ func (c *reportScaling) printScaling(report relabel.ScalingReport) error {
 		return err
 	}
 	say("shares of the graded trajectories with 95%% intervals")
+	for _, series := range report.Runs {
+		for _, p := range series.Points {
+			sayTrained(p.Evaluation.Results)
+		}
+	}
 	for _, x := range report.Excluded {
 		say("not shown: %s, evaluate %d of %s: %s", x.Run, x.Number, x.Student, excludedText(x))
 	}

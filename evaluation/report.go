@@ -84,6 +84,15 @@ func resultsOf(ctx context.Context, s Store, it relabel.Iteration) (tasks []rela
 		return nil, r, err
 	}
 	r.Run, r.Student = run.Name, nameOf(student)
+	if it.BenchmarkID != nil {
+		trained, err := s.CountTrained(ctx, it.StudentID, *it.BenchmarkID)
+		if err != nil {
+			return nil, r, err
+		}
+		if trained.Tasks+trained.Deleted > 0 {
+			r.Trained = &trained
+		}
+	}
 	r.PassAtK, err = s.ListPassAtK(ctx, it)
 	return tasks, r, err
 }
@@ -99,8 +108,8 @@ func onBenchmark(ctx context.Context, s Store, it relabel.Iteration, r relabel.R
 	return e, err
 }
 
-// CompareStored compares two evaluations. CodeInvalid, naming the field, unless both are evaluations
-// of the same benchmark.
+// CompareStored compares two evaluations. CodeInvalid, naming the field, unless they are two evaluations
+// on the same benchmark.
 func CompareStored(ctx context.Context, s Store, a, b relabel.Iteration) (relabel.Comparison, error) {
 	var c relabel.Comparison
 	switch {
@@ -108,18 +117,30 @@ func CompareStored(ctx context.Context, s Store, a, b relabel.Iteration) (relabe
 		return c, relabel.Errorf(relabel.CodeInvalid, "is not an evaluation: give an iteration of kind evaluate").On("id")
 	case b.Kind != relabel.Evaluate || b.BenchmarkID == nil:
 		return c, relabel.Errorf(relabel.CodeInvalid, "is not an evaluation: give an iteration of kind evaluate").On("query.with")
+	case a.ID == b.ID:
+		return c, relabel.Errorf(relabel.CodeInvalid, "is the same evaluation: give another one on its benchmark").On("query.with")
 	case *a.BenchmarkID != *b.BenchmarkID:
 		return c, relabel.Errorf(relabel.CodeInvalid, "is an evaluation on another benchmark: compare evaluations of the same tasks and limits").On("query.with")
 	}
-	results, err := s.ListTaskResults(ctx, a.ID)
+	results, of, err := compared(ctx, s, a)
 	if err != nil {
 		return c, err
 	}
-	with, err := s.ListTaskResults(ctx, b.ID)
+	with, withOf, err := compared(ctx, s, b)
 	if err != nil {
 		return c, err
 	}
 	c = Compare(results, with)
-	c.IterationID, c.WithID = a.ID, b.ID
+	c.IterationID, c.WithID, c.Evaluation, c.With = a.ID, b.ID, &of, &withOf
 	return c, nil
+}
+
+// compared returns the results of an evaluation by task, and their sum.
+func compared(ctx context.Context, s Store, it relabel.Iteration) (tasks []relabel.TaskResults, e relabel.Evaluation, err error) {
+	tasks, of, err := resultsOf(ctx, s, it)
+	if err != nil {
+		return nil, e, err
+	}
+	e, err = onBenchmark(ctx, s, it, of)
+	return tasks, e, err
 }

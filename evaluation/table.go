@@ -23,7 +23,7 @@ func shareCells(p relabel.Proportion) []any {
 // Table has a row for each evaluation of a report, then for each sample, with a number in each cell:
 // results, pass@k with its tasks, and the comparison with the evaluation before on the same benchmark.
 func Table(report relabel.EvaluationReport) (heads []string, rows [][]any) {
-	heads = []string{"kind", "number", "iteration_id", "benchmark_id", "benchmark", "student", "generations", "tasks", "ungraded", "unverified", "infrastructure", "cancelled", "open"}
+	heads = []string{"kind", "number", "iteration_id", "benchmark_id", "benchmark", "student", "generations", "tasks", "trained_tasks", "ungraded", "unverified", "infrastructure", "cancelled", "open"}
 	heads = slices.Concat(heads, shareHeads("submitted"), shareHeads("resolved"))
 	ks := PassKs(report)
 	for _, k := range ks {
@@ -40,7 +40,7 @@ func Table(report relabel.EvaluationReport) (heads []string, rows [][]any) {
 }
 
 func resultCells(r relabel.Results, benchmarkID, benchmark string, ks []int) []any {
-	cells := []any{r.Kind, r.Number, r.IterationID, benchmarkID, benchmark, r.Student, r.Generations, r.Tasks, r.Ungraded, r.Unverified, r.Infrastructure, r.Cancelled, r.Open}
+	cells := []any{r.Kind, r.Number, r.IterationID, benchmarkID, benchmark, r.Student, r.Generations, r.Tasks, trainedTasks(r), r.Ungraded, r.Unverified, r.Infrastructure, r.Cancelled, r.Open}
 	cells = slices.Concat(cells, shareCells(r.Submitted), shareCells(r.Resolved))
 	for _, k := range ks {
 		i := slices.IndexFunc(r.PassAtK, func(p relabel.PassAtK) bool { return p.K == k })
@@ -51,6 +51,14 @@ func resultCells(r relabel.Results, benchmarkID, benchmark string, ks []int) []a
 		cells = append(cells, r.PassAtK[i].Value, r.PassAtK[i].Tasks)
 	}
 	return cells
+}
+
+// trainedTasks is the number of tasks that are known to be in the student's training.
+func trainedTasks(r relabel.Results) int {
+	if r.Trained == nil {
+		return 0
+	}
+	return r.Trained.Tasks
 }
 
 // comparisonCells are those of an iteration's comparison, empty without one.
@@ -99,8 +107,9 @@ func RepositoryTable(report relabel.EvaluationReport) (heads []string, rows [][]
 
 // ComparisonTable has a row for a comparison.
 func ComparisonTable(c relabel.Comparison) (heads []string, rows [][]any) {
-	heads = []string{"iteration_id", "with_id", "tasks", "ungraded", "better", "worse", "difference", "low", "high", "p"}
-	return heads, [][]any{{c.IterationID, c.WithID, c.Tasks, c.Ungraded, c.Better, c.Worse, c.Difference, c.Low, c.High, c.P}}
+	heads = []string{"iteration_id", "student", "trained_tasks", "with_id", "with_student", "with_trained_tasks", "tasks", "ungraded", "better", "worse", "difference", "low", "high", "p"}
+	of, with := c.Evaluation.Results, c.With.Results
+	return heads, [][]any{{c.IterationID, of.Student, trainedTasks(of), c.WithID, with.Student, trainedTasks(with), c.Tasks, c.Ungraded, c.Better, c.Worse, c.Difference, c.Low, c.High, c.P}}
 }
 
 // WriteCSV writes a table as CSV. Absent cells are empty. A text that a spreadsheet would take for a

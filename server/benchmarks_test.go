@@ -61,7 +61,7 @@ func TestATaskOfABenchmarkIsKeptOutOfTraining(t *testing.T) {
 	s.want(201, s.post("/v1/benchmarks", `{"name":"kept","taskset":"real","instances":["a__b-2","a__b-3"]}`))
 	iterations := "/v1/runs/" + ids.run + "/iterations"
 	drawn := s.want(201, s.post(iterations, `{"student":"student"}`))
-	if drawn.field("reserved_tasks") != 1.0 || drawn.field("progress", "trajectories", "queued") != 1.0 {
+	if drawn.field("reserved_tasks") != 1.0 || drawn.field("reserved_by", 0) != "kept" || drawn.field("progress", "trajectories", "queued") != 1.0 {
 		t.Errorf("%s", drawn.body)
 	}
 	s.refused(s.post(iterations, `{"student":"student","instances":["a__b-2"]}`), 422, "invalid", "instances")

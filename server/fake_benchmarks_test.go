@@ -104,6 +104,10 @@ func (m *memory) ListEvaluations(_ context.Context, benchmark relabel.ID, p rela
 	return page(m, m.iterations, p, func(it relabel.Iteration) relabel.ID { return it.ID }, func(it relabel.Iteration) bool { return it.BenchmarkID != nil && *it.BenchmarkID == benchmark })
 }
 
+func (m *memory) CountTrained(context.Context, relabel.ID, relabel.ID) (relabel.TrainedTasks, error) {
+	return relabel.TrainedTasks{}, nil
+}
+
 func (m *memory) ListTaskResults(context.Context, relabel.ID) ([]relabel.TaskResults, error) {
 	return nil, nil
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -76,7 +77,11 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 	if err := s.Store.CreateIteration(ctx, plan); err != nil {
 		return nil, err
 	}
-	return s.viewIteration(ctx, plan.Iteration.ID)
+	view, err := s.viewIteration(ctx, plan.Iteration.ID)
+	if err == nil {
+		view.Body.ReservedBy = plan.ReservedBy
+	}
+	return view, err
 }
 
 // askOf is a request with the run's kind of iterations, if it has none.
@@ -176,6 +181,18 @@ func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[api.Iterat
 	view := api.IterationView{Iteration: it, Progress: progress, Outages: []relabel.Outage{}}
 	if view.PassAtK, err = s.Store.ListPassAtK(ctx, it); err != nil {
 		return nil, err
+	}
+	student, err := s.Store.FindPolicy(ctx, it.StudentID)
+	if err != nil {
+		return nil, err
+	}
+	view.Student = fmt.Sprintf("%s@%d", student.Name, student.Version)
+	if it.BenchmarkID != nil {
+		b, err := s.Store.FindBenchmark(ctx, *it.BenchmarkID)
+		if err != nil {
+			return nil, err
+		}
+		view.Benchmark = b.Name
 	}
 	if it.State == relabel.IterationRunning {
 		run, err := s.Store.FindRun(ctx, it.RunID)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"relabel"
 	"relabel/stats"
@@ -11,7 +12,8 @@ import (
 type gradedCounts struct{ graded, resolved, tasks int }
 
 // ListPassAtK returns pass@k for k = 1, 2, 4, … and the number of generations, from the trajectories
-// that are graded so far; nil for an iteration that has one generation or is no evaluation and no sample.
+// that are graded so far; nil for an iteration that has one generation, is no evaluation and
+// no sample, or has no verdict yet.
 func (s *Store) ListPassAtK(ctx context.Context, it relabel.Iteration) ([]relabel.PassAtK, error) {
 	if it.Kind.Labelled() || it.Generations < 2 {
 		return nil, nil
@@ -29,6 +31,9 @@ func (s *Store) ListPassAtK(ctx context.Context, it relabel.Iteration) ([]relabe
 			return nil, classify(err)
 		}
 		counts = append(counts, c)
+	}
+	if !slices.ContainsFunc(counts, func(c gradedCounts) bool { return c.graded > 0 }) {
+		return nil, classify(rows.Err()) // no verdict yet
 	}
 	var all []relabel.PassAtK
 	for k := 1; k < it.Generations; k *= 2 {

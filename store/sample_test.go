@@ -61,6 +61,9 @@ func TestPassAtKLeavesOutInfrastructureErrors(t *testing.T) {
 	ctx := context.Background()
 	s := storetest.New(t)
 	d := storetest.SeedWith(t, s, 2, samples(3))
+	if got, err := s.ListPassAtK(ctx, d.Iteration); got != nil || err != nil {
+		t.Errorf("without a verdict it has %v, %v", got, err)
+	}
 	// The first task: resolved, failed, and an infrastructure error. The second: three failed.
 	for i, tr := range d.Trajectories {
 		c := storetest.Claim(t, s, tr.ID, "w")

@@ -45,6 +45,7 @@ type Store struct {
 	clock  Clock
 
 	figures  endedSums[relabel.Figures]
+	exported sync.Map      // by export that is done: its tasks, see exportedTasks
 	searches chan struct{} // semaphore: one element per running text search
 	sums     sync.Map      // by run, a channel with room for one computation of divergence_sums
 }

@@ -30,13 +30,74 @@ func asTrained(all []relabel.TrainedOn) []relabel.TrainedOn {
 	return then
 }
 
+// trainingChain is the chain of policy $1, with the number of steps to each.
+const trainingChain = `WITH RECURSIVE chain AS (
+	SELECT id, trained_from, 0 AS steps FROM policies WHERE id = $1
+	UNION ALL SELECT parent.id, parent.trained_from, steps + 1 FROM chain JOIN policies parent ON parent.id = chain.trained_from)
+	`
+
+// CountTrained counts the tasks of a benchmark that trained a policy; see relabel.TrainedTasks.
+func (s *Store) CountTrained(ctx context.Context, policy, benchmark relabel.ID) (n relabel.TrainedTasks, err error) {
+	var exports, trained []relabel.ID
+	err = s.pool.QueryRow(ctx, trainingChain+`SELECT coalesce(array_agg(DISTINCT pt.stored_export) FILTER (WHERE pt.stored_export IS NOT NULL), '{}'),
+			count(DISTINCT pt.export_id) FILTER (WHERE pt.stored_export IS NULL) FROM chain JOIN policy_training pt ON pt.policy_id = chain.id`, policy).Scan(&exports, &n.Deleted)
+	if err != nil {
+		return n, classify(err)
+	}
+	for _, export := range exports {
+		tasks, err := s.exportedTasks(ctx, export)
+		if err != nil {
+			return n, err
+		}
+		trained = append(trained, tasks...)
+	}
+	err = s.pool.QueryRow(ctx, `WITH trained AS (SELECT * FROM tasks WHERE id = ANY ($2))
+		SELECT count(*), count(*) FILTER (WHERE ta.instance_id IN (SELECT instance_id FROM trained)
+			OR ta.base_commit <> '' AND ta.repo <> '' AND (lower(ta.repo), ta.base_commit) IN (SELECT lower(repo), base_commit FROM trained))
+		FROM benchmark_tasks bt JOIN tasks ta ON ta.id = bt.task_id WHERE bt.benchmark_id = $1`, benchmark, trained).Scan(&n.Of, &n.Tasks)
+	return n, classify(err)
+}
+
+// exportedTasks lists the tasks with a labelled state in an export that is done. It never changes.
+func (s *Store) exportedTasks(ctx context.Context, export relabel.ID) (tasks []relabel.ID, err error) {
+	if known, is := s.exported.Load(export); is {
+		return known.([]relabel.ID), nil
+	}
+	err = s.read(ctx, func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, `SELECT tr.id, tr.task_id, p.turns FROM export_parts ep CROSS JOIN LATERAL json_to_recordset(ep.trajectories) AS p(id uuid, turns integer)
+			JOIN trajectories tr ON tr.id = p.id WHERE ep.export_id = $1 AND ep.done`, export)
+		task, states := map[relabel.ID]relabel.ID{}, map[relabel.ID]int{}
+		var id, of relabel.ID
+		var turns int
+		if _, err := pgx.ForEachRow(rows, []any{&id, &of, &turns}, func() error {
+			task[id], states[id] = of, turns
+			return nil
+		}); err != nil {
+			return err
+		}
+		err := countExcluded(ctx, tx, export, func(trajectory relabel.ID, _ string, excluded int) { states[trajectory] -= excluded })
+		has := map[relabel.ID]bool{}
+		for trajectory, left := range states {
+			has[task[trajectory]] = has[task[trajectory]] || left > 0
+		}
+		tasks = nil
+		for id, is := range has {
+			if is {
+				tasks = append(tasks, id)
+			}
+		}
+		return err
+	})
+	if err == nil {
+		s.exported.Store(export, tasks)
+	}
+	return tasks, classify(err)
+}
+
 // ListTrainingChain lists a policy, the one that its training started from, and so on; CodeNotFound if
 // there is no such policy.
 func (s *Store) ListTrainingChain(ctx context.Context, policy relabel.ID) ([]relabel.Policy, error) {
-	chain, err := listAll[relabel.Policy](ctx, s, `WITH RECURSIVE chain AS (
-			SELECT id, trained_from, 0 AS steps FROM policies WHERE id = $1
-			UNION ALL SELECT parent.id, parent.trained_from, steps + 1 FROM chain JOIN policies parent ON parent.id = chain.trained_from)
-		`+policySelect+` JOIN chain ON chain.id = po.id ORDER BY chain.steps`, policy)
+	chain, err := listAll[relabel.Policy](ctx, s, trainingChain+policySelect+` JOIN chain ON chain.id = po.id ORDER BY chain.steps`, policy)
 	if err == nil && len(chain) == 0 {
 		err = notFound("policy", policy, pgx.ErrNoRows)
 	}

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -80,6 +81,46 @@ func TestEffectiveSamplesAddUpAlongTheChainAndOutliveExports(t *testing.T) {
 	}
 	_, err = s.ListTrainingChain(ctx, relabel.NewID())
 	wantCode(t, err, relabel.CodeNotFound)
+}
+
+func TestATaskOfABenchmarkThatTrainedTheStudentIsCounted(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.Seed(t, s, 3)
+	for _, tr := range d.Trajectories {
+		storetest.Finish(t, s, storetest.Claim(t, s, tr.ID, "w"), 1, true)
+	}
+	e := relabel.Export{ID: relabel.NewID(), FolderID: "f", Directory: "/exports", Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1}}
+	must(t, s.CreateExport(ctx, e))
+	must(t, s.CutExport(ctx, e.ID, 1)) // a trajectory a part
+	e, err := s.FindExport(ctx, e.ID)
+	must(t, err)
+	for n := range e.Parts {
+		p, err := s.FindExportPart(ctx, e.ID, n)
+		must(t, err)
+		excluded := ""
+		if tr := p.Trajectories[0]; tr.ID == d.Trajectories[2].ID { // all states of the last task
+			excluded = fmt.Sprintf(`{"reason":"not_resolved","trajectory":%q,"turn":null,"states":%d}`, tr.ID, tr.Turns)
+		}
+		must(t, s.FinishExportPart(ctx, e.ID, n, []byte("{}"), []byte(excluded)))
+	}
+	e.Rows, e.Trajectories = 2, new(2)
+	must(t, s.FinishExport(ctx, e))
+	e, err = s.FindExport(ctx, e.ID)
+	must(t, err)
+	parent := trained(t, s, relabel.Policy{Name: "parent", TrainedOn: []relabel.TrainedOn{on(t, e, 1)}})
+	child := trained(t, s, relabel.Policy{Name: "child", TrainedFrom: &parent.ID, TrainedOn: []relabel.TrainedOn{on(t, finishedExport(t, s, d.Run.ID, 1, 1), 1)}})
+	b := benchmarkOf(t, s, "b", d.Tasks[1], d.Tasks[2])
+	count := func(of relabel.Policy, want relabel.TrainedTasks) {
+		t.Helper()
+		if n, err := s.CountTrained(ctx, of.ID, b.ID); err != nil || n != want {
+			t.Errorf("%s: %+v, %v", of.Name, n, err)
+		}
+	}
+	count(child, relabel.TrainedTasks{Tasks: 1, Of: 2})
+	count(d.Student, relabel.TrainedTasks{Of: 2})
+	must(t, s.DeleteExport(ctx, e.ID))
+	count(child, relabel.TrainedTasks{Of: 2, Deleted: 1})
 }
 
 func TestAChainWithoutAStatedStartHasNoEffectiveSamples(t *testing.T) {

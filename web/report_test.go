@@ -93,10 +93,11 @@ func TestTwoEvaluationsAreComparedFromTheReport(t *testing.T) {
 	contains(t, s.get(200, address), "Choose another evaluation", "other, evaluate 1: demo-student@1")
 	contains(t, s.get(200, address+"?with="+its[4].ID.String()), "−72.7 [", "Evaluate 1 of demo against evaluate 1 of other", "worse")
 	contains(t, s.get(200, address+"?with="+its[3].ID.String()), "none: it needs one rollout per task")
-	contains(t, s.get(200, address+".csv?with="+its[1].ID.String()), "iteration_id,with_id,tasks,", ",11,0,0,2,-0.181818")
+	contains(t, s.get(200, address+".csv?with="+its[1].ID.String()), "iteration_id,student,trained_tasks,with_id,with_student,with_trained_tasks,tasks,", ",demo-student@1,0,", ",0,11,0,0,2,-0.181818")
 	query := url.Values{"a": {its[0].ID.String()}, "b": {s.iteration.ID.String()}}
 	contains(t, s.get(400, "/iterations/comparison?"+query.Encode()), "with: is not an evaluation")
 	s.get(400, "/iterations/comparison?a="+its[0].ID.String())
 	s.get(400, "/iterations/"+s.iteration.ID.String()+"/comparison")
 	s.get(400, address+"?with="+relabel.NewID().String())
+	contains(t, s.get(400, address+"?with="+its[0].ID.String()), "is the same evaluation")
 }

@@ -10,7 +10,7 @@ import (
 // drawn are the tasks of an iteration.
 type drawn struct {
 	tasks    []relabel.Task
-	reserved int           // tasks that the draw excluded since benchmarks reserve them
+	reserved reserved      // tasks that the draw excluded
 	walk     *relabel.Walk // its place in the permutations of the run; nil if it does not draw along them
 }
 
@@ -63,7 +63,7 @@ func choose(run relabel.Run, it relabel.Iteration, ask relabel.NewIteration, tas
 }
 
 // tooMany refuses a number of tasks, and says if it is the run's own.
-func tooMany(run relabel.Run, ask relabel.NewIteration, pool, reserved int) error {
+func tooMany(run relabel.Run, ask relabel.NewIteration, pool int, left reserved) error {
 	whose := ""
 	if ask.Tasks == run.TasksPerRound && !ask.Measures() {
 		whose = ", the run's tasks_per_round"
@@ -71,7 +71,7 @@ func tooMany(run relabel.Run, ask relabel.NewIteration, pool, reserved int) erro
 			whose += " with the preset " + run.Preset
 		}
 	}
-	return relabel.Errorf(relabel.CodeInvalid, "is %d%s; there are %d tasks to draw from%s: give at most that many", ask.Tasks, whose, pool, besides(reserved)).On("tasks")
+	return relabel.Errorf(relabel.CodeInvalid, "is %d%s; there are %d tasks to draw from%s: give at most that many", ask.Tasks, whose, pool, besides(left)).On("tasks")
 }
 
 // drawnAgain returns the tasks of another iteration's draw, all of them or none.

@@ -27,13 +27,13 @@ func Plan(run relabel.Run, number int, ask relabel.NewIteration, tasks []relabel
 	if err != nil {
 		return relabel.PlannedIteration{}, err
 	}
-	it.Walk, it.ReservedTasks = chosen.walk, chosen.reserved
+	it.Walk, it.ReservedTasks = chosen.walk, chosen.reserved.tasks
 	if it.Generations > MaxTrajectories/len(chosen.tasks) {
 		return relabel.PlannedIteration{}, relabel.Errorf(relabel.CodeInvalid,
 			"%d tasks in %d generations are more than the %d trajectories that an iteration may have",
 			len(chosen.tasks), it.Generations, MaxTrajectories).On("generations")
 	}
-	plan := relabel.PlannedIteration{Iteration: it, Measures: ask.Measures(), Trajectories: make([]relabel.Trajectory, 0, len(chosen.tasks)*it.Generations)}
+	plan := relabel.PlannedIteration{Iteration: it, Measures: ask.Measures(), ReservedBy: chosen.reserved.by, Trajectories: make([]relabel.Trajectory, 0, len(chosen.tasks)*it.Generations)}
 	for _, task := range chosen.tasks {
 		for g := range it.Generations {
 			plan.Trajectories = append(plan.Trajectories, trajectory(run, it, task, g))

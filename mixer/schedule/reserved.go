@@ -3,18 +3,34 @@ package schedule
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"relabel"
 )
 
+// reserved are the tasks that a draw excludes since benchmarks reserve them.
+type reserved struct {
+	tasks int
+	by    []string // names of the benchmarks, sorted
+}
+
 // withoutReserved removes the tasks that benchmarks reserve from the pool of a draw, and counts
 // them. An iteration that only measures keeps them.
-func withoutReserved(pool []relabel.Task, ask relabel.NewIteration) (open []relabel.Task, reserved int) {
+func withoutReserved(pool []relabel.Task, ask relabel.NewIteration) (open []relabel.Task, left reserved) {
 	if ask.Measures() {
-		return pool, 0
+		return pool, left
 	}
-	open = slices.DeleteFunc(slices.Clone(pool), func(t relabel.Task) bool { return ask.Reserved[t.ID] != "" })
-	return open, len(pool) - len(open)
+	for _, t := range pool {
+		benchmark := ask.Reserved[t.ID]
+		if benchmark == "" {
+			open = append(open, t)
+			continue
+		}
+		left.tasks++
+		left.by = append(left.by, benchmark)
+	}
+	left.by = union(left.by, nil)
+	return open, left
 }
 
 // refuseReserved refuses tasks that were named, in the field, if a benchmark reserves one: leaving
@@ -32,19 +48,19 @@ func refuseReserved(named []relabel.Task, ask relabel.NewIteration, field string
 }
 
 // noneOpen is the error of a draw from no task.
-func noneOpen(reserved int) error {
-	if reserved == 0 {
+func noneOpen(left reserved) error {
+	if left.tasks == 0 {
 		return relabel.Errorf(relabel.CodeInvalid, "the task set has no task for training: all are held out").On("instances")
 	}
-	return relabel.Errorf(relabel.CodeInvalid, "there is no task for training: benchmarks reserve the %d tasks that are not held out; allow_benchmarks allows those of a benchmark", reserved).On("allow_benchmarks")
+	return relabel.Errorf(relabel.CodeInvalid, "there is no task for training: the benchmarks %s reserve the %d tasks that are not held out; allow_benchmarks with a name allows those of a benchmark", strings.Join(left.by, ", "), left.tasks).On("allow_benchmarks")
 }
 
 // besides names the reserved tasks in an error.
-func besides(reserved int) string {
-	if reserved == 0 {
+func besides(left reserved) string {
+	if left.tasks == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", besides %d that benchmarks reserve", reserved)
+	return fmt.Sprintf(", besides %d that the benchmarks %s reserve", left.tasks, strings.Join(left.by, ", "))
 }
 
 // union returns the names in a and b, each once.

@@ -26,9 +26,15 @@ func TestReservedTasksAreNotDrawnForCollection(t *testing.T) {
 	if got := instances(p); !slices.Equal(slices.Compact(got), []string{"task-000", "task-002", "task-004"}) || p.Iteration.ReservedTasks != 2 {
 		t.Errorf("drew %v and excluded %d", got, p.Iteration.ReservedTasks)
 	}
+	if !slices.Equal(p.ReservedBy, []string{"verified"}) {
+		t.Errorf("reserved by %q", p.ReservedBy)
+	}
 	ask.Tasks = 4
 	_, err := schedule.Plan(runOf(relabel.DAgger), 1, ask, tasks)
 	wantField(t, err, "tasks")
+	if !strings.Contains(err.Error(), "besides 2 that the benchmarks verified reserve") {
+		t.Error(err)
+	}
 	ask.Tasks = 3
 	if p := plan(t, runOf(relabel.DAgger), 1, ask, tasks); len(slices.Compact(instances(p))) != 3 {
 		t.Errorf("a draw of 3 has %v", instances(p))
@@ -36,6 +42,9 @@ func TestReservedTasksAreNotDrawnForCollection(t *testing.T) {
 	ask.Tasks, ask.Reserved = 0, reserve(tasks, 0, 1, 2, 3, 4)
 	_, err = schedule.Plan(runOf(relabel.DAgger), 1, ask, tasks)
 	wantField(t, err, "allow_benchmarks")
+	if !strings.Contains(err.Error(), "the benchmarks verified reserve the 5 tasks") {
+		t.Error(err)
+	}
 }
 
 func TestNamedReservedTasksAreRefused(t *testing.T) {
