@@ -7,6 +7,7 @@ import (
 	"relabel"
 	"relabel/api"
 	"relabel/api/client"
+	"relabel/labelrule"
 )
 
 // runSimulateLabels is `relabel run simulate-labels RUN`.
@@ -25,27 +26,10 @@ func (c *runSimulateLabels) Run(ctx context.Context) error {
 		case c.Format == "json":
 			return printJSON(answer)
 		case c.Format == "csv":
-			return printCSV(simulatedHeads, simulatedCells(answer))
+			return printCSV(labelrule.Table(answer))
 		}
 		return printSimulation(answer)
 	})
-}
-
-// simulatedPart are the figures of a rule in an iteration or, with an empty name, in all.
-type simulatedPart struct {
-	rule      relabel.SimulatedRule
-	iteration string
-	relabel.SimulatedLabels
-}
-
-func simulatedParts(answer relabel.LabelSimulation) (parts []simulatedPart) {
-	for _, rule := range answer.Rules {
-		for _, it := range rule.Iterations {
-			parts = append(parts, simulatedPart{rule, fmt.Sprint(it.Number), it.SimulatedLabels})
-		}
-		parts = append(parts, simulatedPart{rule, "all", rule.Total})
-	}
-	return parts
 }
 
 // printSimulation prints a table of what rules save and lose, one of their estimates, and the
@@ -56,8 +40,8 @@ func printSimulation(answer relabel.LabelSimulation) error {
 		return nil
 	}
 	t := newTable("RULE", "ITERATION", "STUDENT STATES", "SELECTED", "EXPECTED", "UNKNOWN", "CALLS SAVED", "TOKENS SAVED", "COST SAVED", "LABELS", "MISSING", "RECALL OF DIFFERENCES", "PRECISION")
-	for _, p := range simulatedParts(answer) {
-		t.row(p.rule.Rule, p.iteration, studentStates(p.SimulatedLabels), p.Selected, fmt.Sprintf("%.1f", p.Expected), p.Unknown,
+	for _, p := range labelrule.Parts(answer) {
+		t.row(p.Rule.Rule, p.Iteration, studentStates(p.SimulatedLabels), p.Selected, fmt.Sprintf("%.1f", p.Expected), p.Unknown,
 			partOf(int64(p.Saved.Calls), int64(p.All.Calls)), partOf(p.Saved.Tokens, p.All.Tokens), costSaved(p.SimulatedLabels),
 			partOf(int64(p.Labels.Kept), int64(p.Labels.All)), partOf(int64(p.MissingLabels.Kept), int64(p.MissingLabels.All)),
 			proportionText(p.Recall), proportionText(p.Precision))
@@ -68,8 +52,8 @@ func printSimulation(answer relabel.LabelSimulation) error {
 	say("")
 	say("The share of the student's states whose label differs, from the kept labels with their weights:")
 	t = newTable("RULE", "ITERATION", "UNBIASED", "ALL LABELS", "ESTIMATE", "ERROR", "SUM OF WEIGHTS", "EFFECTIVE LABELS")
-	for _, p := range simulatedParts(answer) {
-		t.row(p.rule.Rule, p.iteration, unbiasedWord(p), meanOf(p.Rate), meanOf(p.Estimate), signed(p.Error), fmt.Sprintf("%.1f", p.Weight), fmt.Sprintf("%.1f", p.Effective))
+	for _, p := range labelrule.Parts(answer) {
+		t.row(p.Rule.Rule, p.Iteration, unbiasedWord(p), meanOf(p.Rate), meanOf(p.Estimate), signed(p.Error), fmt.Sprintf("%.1f", p.Weight), fmt.Sprintf("%.1f", p.Effective))
 	}
 	if err := t.print(); err != nil {
 		return err
@@ -102,9 +86,9 @@ func studentStates(l relabel.SimulatedLabels) string {
 }
 
 // unbiasedWord says whether a rule is unbiased, and about which states.
-func unbiasedWord(p simulatedPart) string {
+func unbiasedWord(p labelrule.Part) string {
 	word := "no"
-	if p.rule.Unbiased {
+	if p.Rule.Unbiased {
 		word = "yes"
 	}
 	if p.NotAsked > 0 {
@@ -152,24 +136,4 @@ func signed(x *float64) string {
 		return "–"
 	}
 	return fmt.Sprintf("%+.3f", *x)
-}
-
-// simulatedHeads are the columns of simulatedCells. The iteration of a rule's total is empty.
-var simulatedHeads = []string{"rule", "unbiased", "iteration", "trajectories", "teacher_states", "student_states", "not_asked", "selected", "expected", "unknown",
-	"calls", "calls_saved", "tokens", "tokens_saved", "cost", "cost_saved", "without_usage", "labels", "labels_kept", "missing", "missing_kept",
-	"differ", "differ_kept", "recall", "recall_low", "recall_high", "selected_compared", "precision", "precision_low", "precision_high",
-	"rate", "estimate", "error", "weight", "effective"}
-
-func simulatedCells(answer relabel.LabelSimulation) (rows [][]any) {
-	for _, p := range simulatedParts(answer) {
-		iteration := p.iteration
-		if iteration == "all" {
-			iteration = ""
-		}
-		rows = append(rows, []any{p.rule.Rule, p.rule.Unbiased, iteration, p.Trajectories, p.TeacherStates, p.StudentStates, p.NotAsked, p.Selected, &p.Expected, p.Unknown,
-			p.All.Calls, p.Saved.Calls, p.All.Tokens, p.Saved.Tokens, p.All.Cost, p.Saved.Cost, p.WithoutUsage, p.Labels.All, p.Labels.Kept, p.MissingLabels.All, p.MissingLabels.Kept,
-			p.Recall.Of, p.Recall.Count, p.Recall.Share, p.Recall.Low, p.Recall.High, p.Precision.Of, p.Precision.Share, p.Precision.Low, p.Precision.High,
-			p.Rate, p.Estimate, p.Error, &p.Weight, &p.Effective})
-	}
-	return rows
 }

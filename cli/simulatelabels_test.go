@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/labelrule"
 )
 
 func TestASimulationTellsAskedStatesAndErrorsApart(t *testing.T) {
-	all := simulatedPart{SimulatedLabels: relabel.SimulatedLabels{StudentStates: 15}}
-	part := simulatedPart{rule: relabel.SimulatedRule{Unbiased: true}, SimulatedLabels: relabel.SimulatedLabels{StudentStates: 15, NotAsked: 10}}
+	all := labelrule.Part{SimulatedLabels: relabel.SimulatedLabels{StudentStates: 15}}
+	part := labelrule.Part{Rule: relabel.SimulatedRule{Unbiased: true}, SimulatedLabels: relabel.SimulatedLabels{StudentStates: 15, NotAsked: 10}}
 	if got := studentStates(all.SimulatedLabels); got != "15" {
 		t.Error(got)
 	}
@@ -22,7 +23,7 @@ func TestASimulationTellsAskedStatesAndErrorsApart(t *testing.T) {
 	if got := unbiasedWord(part); got != "yes, asked states" {
 		t.Error(got)
 	}
-	if !slices.Contains(simulatedHeads, "error") || slices.Contains(simulatedHeads, "bias") {
-		t.Error(simulatedHeads)
+	if heads, _ := labelrule.Table(relabel.LabelSimulation{}); !slices.Contains(heads, "error") || slices.Contains(heads, "bias") {
+		t.Error(heads)
 	}
 }

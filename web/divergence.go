@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -25,7 +26,7 @@ type divergenceView struct {
 	Scorings   []scoringRow
 	Charts     []chart.Chart
 	Operations []operationLink
-	Query      string // of the same report over REST
+	Query      template.URL // of the same report over REST
 }
 
 // Chosen reports whether a run is in the report.
@@ -118,7 +119,7 @@ func (v *viewer) divergenceView(r *http.Request, runs []relabel.Run) (view diver
 	if view.Policy != "" {
 		query.Set("policy", view.Policy)
 	}
-	view.Query = query.Encode()
+	view.Query = template.URL(query.Encode())
 	if view.Policies, err = v.policyNames(r.Context(), offeredNames); err != nil || view.Missing != "" {
 		return view, err
 	}

@@ -91,6 +91,7 @@ func TestTheDivergencePageHasTheFiguresOfScoresAndTheirCost(t *testing.T) {
 	both := "/divergence?runs=" + d.Run.ID.String() + "&runs=rewarded"
 	contains(t, s.get(200, both), "The run rewarded has no teacher")
 	contains(t, s.get(200, "/runs/"+other.ID.String()+"/divergence"), "The run rewarded has no teacher")
+	contains(t, html.UnescapeString(s.get(200, both+"&policy=teacher")), `href="/divergence.csv?policy=teacher&runs=`+d.Run.ID.String()+"&runs="+other.ID.String()+`&by=tool"`)
 	contains(t, s.get(200, both+"&policy=teacher"), "0.1931 (0.1931 to 0.1931)", d.Run.Name+": mixture, student", "/runs/"+d.Run.ID.String()+"/divergence")
 	s.get(422, "/v1"+both)
 	var report relabel.DivergenceReport

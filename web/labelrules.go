@@ -2,7 +2,9 @@ package web
 
 import (
 	"fmt"
+	"html/template"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"relabel"
@@ -17,6 +19,7 @@ type labelRulesView struct {
 	relabel.LabelSimulation
 	Totals []labelRuleRow
 	Rows   []labelRuleRow // by iteration
+	Query  template.URL   // of the same report over REST
 	// Asked are the fields of the form: the compared rules and an empty one.
 	Asked []string
 }
@@ -38,19 +41,38 @@ func (labelRuleRow) Text(format string, x *float64) string {
 }
 
 func (v *viewer) labelRuleRoutes() routes {
-	return routes{"GET /runs/{id}/label-rules": of(v.runOf, v.showLabelRules)}
+	return routes{"GET /runs/{id}/label-rules": of(v.runOf, v.showLabelRules), "GET /runs/{id}/label-rules.csv": of(v.runOf, v.sendLabelRules)}
 }
 
-func (v *viewer) showLabelRules(w http.ResponseWriter, r *http.Request, run relabel.Run) error {
+// simulation compares the rules that the query names, or the default ones.
+func (v *viewer) simulation(r *http.Request, run relabel.Run) (relabel.LabelSimulation, error) {
 	asked := slices.DeleteFunc(slices.Clone(r.URL.Query()["rule"]), func(rule string) bool { return rule == "" })
 	if err := api.Validate(api.LabelRuleQuery{Rules: asked}, api.LabelRuleQuery{}, ""); err != nil {
-		return err
+		return relabel.LabelSimulation{}, err
 	}
-	simulation, err := labelrule.Report(r.Context(), v.Store, run, asked)
+	return labelrule.Report(r.Context(), v.Store, run, asked)
+}
+
+// sendLabelRules sends the comparison as CSV.
+func (v *viewer) sendLabelRules(w http.ResponseWriter, r *http.Request, run relabel.Run) error {
+	simulation, err := v.simulation(r, run)
 	if err != nil {
 		return err
 	}
-	view := labelRulesView{Run: run, LabelSimulation: simulation}
+	heads, rows := labelrule.Table(simulation)
+	return sendCSV(w, "label-rules", heads, rows)
+}
+
+func (v *viewer) showLabelRules(w http.ResponseWriter, r *http.Request, run relabel.Run) error {
+	simulation, err := v.simulation(r, run)
+	if err != nil {
+		return err
+	}
+	query := url.Values{}
+	for _, rule := range simulation.Rules {
+		query.Add("rule", string(rule.Rule))
+	}
+	view := labelRulesView{Run: run, LabelSimulation: simulation, Query: template.URL(query.Encode())}
 	for _, rule := range simulation.Rules {
 		view.Asked = append(view.Asked, string(rule.Rule))
 		view.Totals = append(view.Totals, labelRuleRow{SimulatedRule: rule, SimulatedLabels: rule.Total})

@@ -22,6 +22,8 @@ func TestLabelRulesAreComparedOnStoredLabels(t *testing.T) {
 	query := "?" + url.Values{"rule": {"first_after_parting:1", "all", ""}}.Encode()
 	page := html.UnescapeString(s.get(200, run+"/label-rules"+query))
 	contains(t, page, `value="first_after_parting:1"`, "12 of 18", "6 of 6", "1.000", "+0.667", "18.0", "biased", ">error</th>", "about 0 on average over seeds")
+	contains(t, page, run+"/label-rules.csv?rule=first_after_parting%3A1&rule=all")
+	contains(t, s.get(200, run+"/label-rules.csv"+query), "rule,unbiased,iteration,", "first_after_parting:1,false,,", "all,true,1,")
 	contains(t, s.get(400, run+"/label-rules?rule=every:0"), "give all, every:K")
 	contains(t, s.get(400, run+"/label-rules?"+url.Values{"rule": slices.Repeat([]string{"all"}, 21)}.Encode()), "20")
 	contains(t, s.get(200, run+"/label-rules?"+url.Values{"rule": slices.Repeat([]string{"all"}, 20)}.Encode()), "18.0")

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,7 +24,7 @@ type scalingView struct {
 	Charts     []chart.Chart
 	Offers     []relabel.Run // the chosen runs, then the newest others
 	Benchmarks []relabel.ScalingBenchmark
-	Query      string // of the same report over REST
+	Query      template.URL // of the same report over REST
 }
 
 // Chosen reports whether a run is in the report.
@@ -74,7 +75,7 @@ func (v *viewer) showScaling(w http.ResponseWriter, r *http.Request) error {
 		view.Benchmarks = append([]relabel.ScalingBenchmark{{BenchmarkID: *of.BenchmarkID, Benchmark: of.Benchmark}}, of.OtherBenchmarks...)
 		query.Set("benchmark", of.BenchmarkID.String())
 	}
-	view.Query = query.Encode()
+	view.Query = template.URL(query.Encode())
 	return v.render(w, r, page{Template: "scaling", Title: "Sample scaling", Section: "Home", Crumbs: []crumb{home}, Scripts: []string{"uplot.js", "chart.js"}, View: view})
 }
 
