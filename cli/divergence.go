@@ -75,6 +75,9 @@ func divergenceRow(run string, d relabel.Divergence) []any {
 	}
 	if d.Agreement != nil && d.Agreement.Compared > 0 {
 		agreed = fmt.Sprintf("%d of %d", d.Agreement.Agreed, d.Agreement.Compared)
+		if rule := d.Agreement.LabelRule; rule != relabel.LabelAll {
+			agreed += fmt.Sprintf(", asked by %s", rule)
+		}
 	}
 	return []any{run, fmt.Sprintf("%s %d", d.Kind, d.Number), benchmark, d.Student, d.Trajectories, d.Turns, d.Unscored, d.Tokens, k3, k3Mean, k1, meanText(d.Top), agreed}
 }

@@ -17,7 +17,7 @@ func divergent() relabel.DivergenceReport {
 	estimate := &relabel.KLEstimate{K1: interval(-0.0123, -0.5, 0.25), K3: interval(0.1931, 0.18, 0.21)}
 	sample := relabel.Divergence{IterationID: relabel.NewID(), Kind: relabel.Sample, Number: 3, Round: 2, BenchmarkID: new(relabel.NewID()), Benchmark: "held",
 		Student: "student@2", Trajectories: 2, Turns: 9, Unscored: 1, Tokens: 40, Impossible: 3, TopTokens: 7, ByToken: estimate, ByTrajectory: estimate,
-		Agreement: &relabel.LabelAgreement{Compared: 4, Agreed: 3, Tools: []relabel.ToolAgreement{{Tool: "bash", Compared: 3, Agreed: 3}, {Compared: 1}, {Rest: true}}}}
+		Agreement: &relabel.LabelAgreement{Compared: 4, Agreed: 3, LabelRule: "every:3", Tools: []relabel.ToolAgreement{{Tool: "bash", Compared: 3, Agreed: 3}, {Compared: 1}, {Rest: true}}}}
 	greedy := relabel.Divergence{IterationID: relabel.NewID(), Kind: relabel.Evaluate, Number: 1, Round: 1, Student: "student@1", Tokens: 5, TopTokens: 5, Greedy: true, Top: &relabel.Mean{Mean: 0.5}}
 	return relabel.DivergenceReport{Runs: []relabel.RunDivergence{{RunID: relabel.NewID(), Run: "one", Recipe: relabel.DAgger, Teacher: "teacher@1", Items: []relabel.Divergence{sample}},
 		{RunID: relabel.NewID(), Run: "two", Recipe: relabel.SFT, Teacher: "other@1", Items: []relabel.Divergence{greedy}}}}
@@ -28,7 +28,7 @@ func TestTheTableOfDivergenceHasIntervals(t *testing.T) {
 	noError(t, divergenceTable(divergent()).write(&b))
 	noError(t, toolTable(divergent()).write(&b))
 	lines := strings.Split(b.String(), "\n")
-	for line, want := range map[int][]string{0: {"K3 BY TRAJECTORY", "TOP-K BOUND"}, 1: {"one", "sample 3", "held", "student@2", "0.1931 [0.1800, 0.2100]", "-0.0123 [-0.5000, 0.2500]", "3 of 4"},
+	for line, want := range map[int][]string{0: {"K3 BY TRAJECTORY", "TOP-K BOUND"}, 1: {"one", "sample 3", "held", "student@2", "0.1931 [0.1800, 0.2100]", "-0.0123 [-0.5000, 0.2500]", "3 of 4, asked by every:3"},
 		2: {"two", "evaluate 1", "greedy", "0.5000"}, 4: {"one", "sample 3", "bash", "100%"}, 5: {"no call", "0%"}, 6: {"rare tools"}, 7: {""}} {
 		if missing := slices.DeleteFunc(want, func(text string) bool { return strings.Contains(lines[line], text) }); len(missing) > 0 {
 			t.Errorf("line %d lacks %q: %s", line, missing, lines[line])

@@ -20,12 +20,12 @@ func printDisagreements(report relabel.DisagreementReport) error {
 }
 
 func disagreementTables(report relabel.DisagreementReport) []*table {
-	parts := newTable("ITERATION", "BY", "STUDENT", "LABEL DIFFERS")
+	parts := newTable("ITERATION", "LABEL RULE", "BY", "STUDENT", "LABEL DIFFERS")
 	phases := newTable("ITERATION", "STUDENT'S PHASE", "TEACHER'S PHASE", "TURNS THAT DIFFER")
 	tools := newTable("ITERATION", "STUDENT'S TOOL", "TEACHER'S TOOL", "TURNS THAT DIFFER")
 	for _, d := range report.Iterations {
 		for _, part := range failuremode.DisagreementParts(d) {
-			parts.row(d.Number, part.By, part.What, proportionText(part.Proportion))
+			parts.row(d.Number, d.LabelRule, part.By, part.What, proportionText(part.Proportion))
 		}
 		for _, pair := range d.Pairs {
 			phases.row(d.Number, pair.Student, pair.Teacher, pair.Turns)

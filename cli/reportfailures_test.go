@@ -11,7 +11,7 @@ import (
 
 func differing() relabel.DisagreementReport {
 	share := relabel.Proportion{Count: 3, Of: 4, Share: new(0.75), Low: new(0.3), High: new(0.95)}
-	return failuremode.Disagreements(relabel.NewID(), []relabel.Iteration{{ID: iterationID, Kind: relabel.Collect, Number: 2}}, []relabel.ComparisonTally{
+	return failuremode.Disagreements(relabel.NewID(), []relabel.Iteration{{ID: iterationID, Kind: relabel.Collect, Number: 2, LabelRule: "every:3"}}, []relabel.ComparisonTally{
 		{IterationID: iterationID, TaskID: relabel.NewID(), TurnComparison: relabel.TurnComparison{StudentTool: "execute_bash", StudentPhase: relabel.PhaseTest, TeacherTool: "str_replace_editor", TeacherPhase: relabel.PhaseEdit, Turns: share.Of, Agreed: share.Of - share.Count}},
 		{IterationID: iterationID, TaskID: relabel.NewID(), TurnComparison: relabel.TurnComparison{StudentPhase: relabel.PhaseNoCall, TeacherTool: "finish", TeacherPhase: relabel.PhaseFinish, Turns: 5}},
 	})
@@ -25,7 +25,7 @@ func TestDisagreementsAreShownByPairsOfPhasesAndOfTools(t *testing.T) {
 		noError(t, table.write(&b))
 	}
 	text := strings.Join(strings.Fields(b.String()), " ")
-	for _, want := range []string{"2 all all 8 of 9, 88.9%", "2 tool execute_bash 3 of 4", "2 no_call finish 5", "2 test edit 3", "2 no call finish 5 2 execute_bash str_replace_editor 3"} {
+	for _, want := range []string{"2 every:3 all all 8 of 9, 88.9%", "2 every:3 tool execute_bash 3 of 4", "2 no_call finish 5", "2 test edit 3", "2 no call finish 5 2 execute_bash str_replace_editor 3"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the tables lack %q: %s", want, text)
 		}

@@ -56,7 +56,7 @@ func DivergenceTable(report relabel.DivergenceReport) (heads []string, rows [][]
 	for _, name := range []string{"k3", "k1", "k3_by_trajectory", "k1_by_trajectory", "top"} {
 		heads = append(heads, name, name+"_low", name+"_high")
 	}
-	heads = append(heads, "compared", "agreed")
+	heads = append(heads, "compared", "agreed", "label_rule")
 	for _, run := range report.Runs {
 		for _, d := range run.Items {
 			rows = append(rows, divergenceCells(run, d))
@@ -79,9 +79,9 @@ func divergenceCells(run relabel.RunDivergence, d relabel.Divergence) []any {
 		cells = append(cells, meanCells(m)...)
 	}
 	if d.Agreement == nil {
-		return append(cells, "", "")
+		return append(cells, "", "", "")
 	}
-	return append(cells, d.Agreement.Compared, d.Agreement.Agreed)
+	return append(cells, d.Agreement.Compared, d.Agreement.Agreed, string(d.Agreement.LabelRule))
 }
 
 // meanCells are a mean and the ends of its interval, empty if unknown.

@@ -24,7 +24,7 @@ func Disagreements(run relabel.ID, iterations []relabel.Iteration, tallies []rel
 }
 
 func disagreementsOf(it relabel.Iteration, tallies []relabel.ComparisonTally) relabel.IterationDisagreements {
-	d := relabel.IterationDisagreements{IterationID: it.ID, Number: it.Number, StudentID: it.StudentID,
+	d := relabel.IterationDisagreements{IterationID: it.ID, Number: it.Number, StudentID: it.StudentID, LabelRule: it.LabelRule,
 		ByTool: []relabel.ToolDisagreement{}, ByPhase: []relabel.PhaseDisagreement{}, Pairs: []relabel.PhasePair{}, ToolPairs: toolPairs(tallies)}
 	d.Differ = differing(tallies, func(relabel.ComparisonTally) bool { return true })
 	var tools []string

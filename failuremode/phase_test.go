@@ -73,7 +73,7 @@ func TestDisagreementsCountEachStudentTurnWithALabelOnce(t *testing.T) {
 	} {
 		c.Add(turn)
 	}
-	it, other := relabel.Iteration{ID: relabel.NewID(), Kind: relabel.Collect}, relabel.Iteration{ID: relabel.NewID(), Kind: relabel.Evaluate}
+	it, other := relabel.Iteration{ID: relabel.NewID(), Kind: relabel.Collect, LabelRule: "every:3"}, relabel.Iteration{ID: relabel.NewID(), Kind: relabel.Evaluate}
 	var tallies []relabel.ComparisonTally
 	for _, comparison := range c.List() {
 		for range 2 { // two tasks
@@ -81,7 +81,7 @@ func TestDisagreementsCountEachStudentTurnWithALabelOnce(t *testing.T) {
 		}
 	}
 	report := failuremode.Disagreements(relabel.NewID(), []relabel.Iteration{it, other}, tallies)
-	if len(report.Iterations) != 1 {
+	if len(report.Iterations) != 1 || report.Iterations[0].LabelRule != "every:3" {
 		t.Fatalf("%+v", report)
 	}
 	d := report.Iterations[0]

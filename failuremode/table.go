@@ -116,14 +116,14 @@ func DisagreementParts(d relabel.IterationDisagreements) (parts []DisagreementPa
 func DisagreementTable(report relabel.DisagreementReport) (heads []string, rows [][]any) {
 	for _, d := range report.Iterations {
 		for _, part := range DisagreementParts(d) {
-			rows = append(rows, []any{d.Number, d.IterationID, part.By, part.What, "", part.Count, part.Of, part.Share, part.Low, part.High})
+			rows = append(rows, []any{d.Number, d.IterationID, string(d.LabelRule), part.By, part.What, "", part.Count, part.Of, part.Share, part.Low, part.High})
 		}
 		for _, pair := range d.Pairs {
-			rows = append(rows, []any{d.Number, d.IterationID, "pair", pair.Student, pair.Teacher, pair.Turns, "", "", "", ""})
+			rows = append(rows, []any{d.Number, d.IterationID, string(d.LabelRule), "pair", pair.Student, pair.Teacher, pair.Turns, "", "", "", ""})
 		}
 		for _, pair := range d.ToolPairs {
-			rows = append(rows, []any{d.Number, d.IterationID, "tool_pair", pair.Student, pair.Teacher, pair.Turns, "", "", "", ""})
+			rows = append(rows, []any{d.Number, d.IterationID, string(d.LabelRule), "tool_pair", pair.Student, pair.Teacher, pair.Turns, "", "", "", ""})
 		}
 	}
-	return []string{"iteration", "iteration_id", "by", "student", "teacher", "count", "of", "share", "low", "high"}, rows
+	return []string{"iteration", "iteration_id", "label_rule", "by", "student", "teacher", "count", "of", "share", "low", "high"}, rows
 }

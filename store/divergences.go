@@ -38,7 +38,7 @@ func (s *Store) ListDivergences(ctx context.Context, run, teacher relabel.ID) ([
 // readCompared reads the run's iterations with a turn of a student, without their scores.
 func readCompared(ctx context.Context, tx pgx.Tx, run, teacher relabel.ID) ([]relabel.Divergence, error) {
 	rows, _ := tx.Query(ctx, `SELECT it.id, it.kind, it.number, it.benchmark_id, coalesce(be.name, ''), it.student_id, po.name || '@' || po.version,
-			it.kind = 'evaluate' OR po.temperature = 0, sum(tr.turns - tr.teacher_turns), sum(tr.compared), sum(tr.agreed), coalesce(ru.teacher_id = $2, false)
+			it.kind = 'evaluate' OR po.temperature = 0, sum(tr.turns - tr.teacher_turns), sum(tr.compared), sum(tr.agreed), coalesce(ru.teacher_id = $2, false), it.label_rule
 		FROM iterations it JOIN runs ru ON ru.id = it.run_id JOIN policies po ON po.id = it.student_id LEFT JOIN benchmarks be ON be.id = it.benchmark_id
 		JOIN trajectories tr ON tr.iteration_id = it.id AND tr.state = 'done' AND tr.turns > tr.teacher_turns
 		WHERE it.run_id = $1 GROUP BY it.id, ru.id, po.id, be.id ORDER BY it.kind, it.number, it.id`, run, teacher)
@@ -47,7 +47,7 @@ func readCompared(ctx context.Context, tx pgx.Tx, run, teacher relabel.ID) ([]re
 		d := relabel.Divergence{TeacherID: teacher}
 		labels := relabel.LabelAgreement{Tools: []relabel.ToolAgreement{}}
 		ofTeacher := false
-		err := row.Scan(&d.IterationID, &d.Kind, &d.Number, &d.BenchmarkID, &d.Benchmark, &d.StudentID, &d.Student, &d.Greedy, &d.Unscored, &labels.Compared, &labels.Agreed, &ofTeacher)
+		err := row.Scan(&d.IterationID, &d.Kind, &d.Number, &d.BenchmarkID, &d.Benchmark, &d.StudentID, &d.Student, &d.Greedy, &d.Unscored, &labels.Compared, &labels.Agreed, &ofTeacher, &labels.LabelRule)
 		if ofTeacher {
 			d.Agreement = &labels
 		}

@@ -66,7 +66,7 @@ func TestDivergenceIsOfTurnsThatBothPoliciesScored(t *testing.T) {
 		t.Error("one trajectory has an interval")
 	}
 	// The labels of storetest.Seed differ from all actions, which call nothing.
-	if of := got.Agreement; of == nil || of.Compared != 3 || of.Agreed != 0 || len(of.Tools) != 1 || of.Tools[0] != (relabel.ToolAgreement{Compared: 3}) {
+	if of := got.Agreement; of == nil || of.Compared != 3 || of.Agreed != 0 || of.LabelRule != relabel.LabelAll || len(of.Tools) != 1 || of.Tools[0] != (relabel.ToolAgreement{Compared: 3}) {
 		t.Errorf("agreement %+v", got)
 	}
 	none, err := s.ListDivergences(ctx, d.Run.ID, storetest.Policy(t, s, "other").ID)
