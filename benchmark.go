@@ -76,8 +76,12 @@ type BenchmarkStore interface {
 	ListBenchmarkTasks(ctx context.Context, id ID) ([]Task, error)
 	// ListReserved returns the tasks of a task set that named benchmarks reserve, each with the
 	// first of these names. A task is reserved if a benchmark has one with its instance id, or of
-	// its repository and base commit, in any task set. The benchmarks in allowed reserve nothing.
+	// its repository and base commit, in any task set and in any spelling. The benchmarks in allowed
+	// reserve nothing.
 	ListReserved(ctx context.Context, taskset ID, allowed []string) (map[ID]string, error)
+	// CountReservedSince counts the tasks of an iteration for training that named benchmarks reserve now,
+	// but those that it allows: benchmarks that were created after it.
+	CountReservedSince(ctx context.Context, it Iteration) (int, error)
 	// CountTasks counts the tasks that iterations of a run may draw. allowed are names of benchmarks that
 	// reserve nothing.
 	CountTasks(ctx context.Context, run Run, allowed []string) (TaskCounts, error)

@@ -327,7 +327,8 @@ type RunStore interface {
 // IterationStore stores iterations with their trajectories.
 type IterationStore interface {
 	// CreateIteration stores an iteration with its trajectories and queues a job for
-	// each, in one transaction. CodeConflict when the number is taken.
+	// each, in one transaction. CodeConflict when the number is taken, or a benchmark has come to reserve
+	// one of the tasks of an iteration for training.
 	CreateIteration(ctx context.Context, p PlannedIteration) error
 	FindIteration(ctx context.Context, id ID) (Iteration, Progress, error)
 	// FindDraw returns the draw of an iteration.

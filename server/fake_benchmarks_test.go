@@ -100,6 +100,25 @@ func (m *memory) ListReserved(_ context.Context, taskset relabel.ID, allowed []s
 	return reserved, m.broken
 }
 
+func (m *memory) CountReservedSince(ctx context.Context, it relabel.Iteration) (n int, err error) {
+	if it.BenchmarkID != nil {
+		return 0, nil
+	}
+	run, err := m.FindRun(ctx, it.RunID)
+	if err != nil {
+		return 0, err
+	}
+	reserved, err := m.ListReserved(ctx, run.TasksetID, it.AllowBenchmarks)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id := range reserved {
+		if slices.ContainsFunc(m.trajectories, func(t relabel.Trajectory) bool { return t.IterationID == it.ID && t.TaskID == id }) {
+			n++
+		}
+	}
+	return n, err
+}
+
 func (m *memory) ListEvaluations(_ context.Context, benchmark relabel.ID, p relabel.Page) ([]relabel.Iteration, string, error) {
 	return page(m, m.iterations, p, func(it relabel.Iteration) relabel.ID { return it.ID }, func(it relabel.Iteration) bool { return it.BenchmarkID != nil && *it.BenchmarkID == benchmark })
 }

@@ -194,6 +194,9 @@ func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[api.Iterat
 		}
 		view.Benchmark = b.Name
 	}
+	if view.ReservedSince, err = s.Store.CountReservedSince(ctx, it); err != nil {
+		return nil, err
+	}
 	if it.State == relabel.IterationRunning {
 		run, err := s.Store.FindRun(ctx, it.RunID)
 		if err != nil {

@@ -37,6 +37,9 @@ func (s *Store) CreateBenchmark(ctx context.Context, b relabel.Benchmark, tasks 
 	b.ID = ensureID(b.ID)
 	l := b.Limits
 	return s.retryTx(ctx, unlessCreated("benchmarks", b.ID), func(tx pgx.Tx, _ bool) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock("+reserving+")"); err != nil {
+			return err
+		}
 		_, err := tx.Exec(ctx, "INSERT INTO benchmarks (id, name, taskset_id, source, tasks, tasks_digest, "+limitColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`, b.ID, b.Name, b.TasksetID, b.Source, len(tasks), tasksDigest(tasks),
 			l.MaxTurns, l.MaxContextTokens, l.WallClockSeconds, l.CommandSeconds, l.VerifySeconds, l.EnvironmentRetries)
@@ -186,23 +189,63 @@ func noneAsNull(names []string) []string {
 	return names
 }
 
-// reservedTasks are the tasks of a task set that named benchmarks reserve, but those in a list of
-// allowed ones: by their instance ids, or by repository (in any case) and base commit. The
-// placeholders are the numbers of the parameters.
-func reservedTasks(taskset, allowed string) string {
-	return `SELECT task_id, min(name COLLATE "C") AS name FROM (
-		SELECT ta.id AS task_id, be.name FROM benchmarks be JOIN benchmark_tasks bt ON bt.benchmark_id = be.id JOIN tasks has ON has.id = bt.task_id
-			JOIN tasks ta ON ta.instance_id = has.instance_id WHERE ta.taskset_id = ` + taskset + ` AND be.name IS NOT NULL AND be.name <> ALL (` + allowed + `)
-		UNION ALL
-		SELECT ta.id, be.name FROM benchmarks be JOIN benchmark_tasks bt ON bt.benchmark_id = be.id JOIN tasks has ON has.id = bt.task_id
-			JOIN tasks ta ON ta.base_commit = has.base_commit AND lower(ta.repo) = lower(has.repo)
-			WHERE has.base_commit <> '' AND has.repo <> '' AND ta.taskset_id = ` + taskset + ` AND be.name IS NOT NULL AND be.name <> ALL (` + allowed + `)) r GROUP BY task_id`
+// sameInstance and sameCommit compare the tasks ta and has, in any spelling: by their instance ids, and by
+// repository and base commit. A commit may be shortened to 7 digits.
+const (
+	sameInstance = "ta.instance_key = has.instance_key"
+	sameCommit   = `has.repo_key <> '' AND has.commit_key <> '' AND ta.repo_key <> '' AND ta.commit_key <> ''
+		AND ta.repo_key = has.repo_key AND left(ta.commit_key, 7) = left(has.commit_key, 7)
+		AND (starts_with(ta.commit_key, has.commit_key) OR starts_with(has.commit_key, ta.commit_key))`
+)
+
+// reservedTasks are the tasks in scope, a condition on ta, that named benchmarks reserve, but those in a
+// list of allowed ones: each with the first of their names. The list is a placeholder.
+func reservedTasks(scope, allowed string) string {
+	reserve := func(same string) string {
+		return `SELECT ta.id AS task_id, be.name FROM benchmarks be JOIN benchmark_tasks bt ON bt.benchmark_id = be.id JOIN tasks has ON has.id = bt.task_id
+			JOIN tasks ta ON ` + same + ` WHERE ` + scope + ` AND be.name IS NOT NULL AND be.name <> ALL (` + allowed + `)`
+	}
+	return `SELECT task_id, min(name COLLATE "C") AS name FROM (` + reserve(sameInstance) + ` UNION ALL ` + reserve(sameCommit) + `) r GROUP BY task_id`
+}
+
+// reserving is the key of the lock that a named benchmark holds while it is created, and that an iteration
+// for training shares: one of them sees the other.
+const reserving = "hashtextextended('reserving of ' || current_schema(), 0)"
+
+// refuseReserved refuses an iteration for training one of whose tasks a benchmark has come to reserve
+// since they were drawn.
+func refuseReserved(ctx context.Context, tx pgx.Tx, p relabel.PlannedIteration) error {
+	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock_shared("+reserving+")"); err != nil {
+		return err
+	}
+	tasks := make([]relabel.ID, len(p.Trajectories))
+	for i, t := range p.Trajectories {
+		tasks[i] = t.TaskID
+	}
+	var n int
+	var name string
+	err := tx.QueryRow(ctx, "SELECT count(*), coalesce(min(name), '') FROM ("+reservedTasks("ta.id = ANY ($1)", "$2::text[]")+") re", tasks, texts(p.Iteration.AllowBenchmarks)).Scan(&n, &name)
+	if err == nil && n > 0 {
+		err = relabel.Errorf(relabel.CodeConflict, "the benchmark %s, which is new, reserves %d of the drawn tasks: try again, for another draw", name, n)
+	}
+	return err
+}
+
+// CountReservedSince counts the tasks of an iteration that named benchmarks reserve now, but those that it
+// allows; see relabel.BenchmarkStore.
+func (s *Store) CountReservedSince(ctx context.Context, it relabel.Iteration) (int, error) {
+	if it.BenchmarkID != nil {
+		return 0, nil
+	}
+	n, err := readValue[int](ctx, s.pool, "SELECT count(*) FROM ("+
+		reservedTasks("ta.id IN (SELECT tr.task_id FROM trajectories tr WHERE tr.iteration_id = $1)", "$2::text[]")+") re", it.ID, texts(it.AllowBenchmarks))
+	return n, classify(err)
 }
 
 // ListReserved returns the tasks of a task set that named benchmarks reserve, each with the
 // first name; see relabel.BenchmarkStore.
 func (s *Store) ListReserved(ctx context.Context, taskset relabel.ID, allowed []string) (map[relabel.ID]string, error) {
-	reserved, err := readMap[relabel.ID, string](ctx, s.pool, reservedTasks("$1", "$2::text[]"), taskset, texts(allowed))
+	reserved, err := readMap[relabel.ID, string](ctx, s.pool, reservedTasks("ta.taskset_id = $1", "$2::text[]"), taskset, texts(allowed))
 	return reserved, classify(err)
 }
 

@@ -165,13 +165,13 @@ func TestNamedBenchmarksReserveTasksOfAllTaskSets(t *testing.T) {
 	set := relabel.Taskset{ID: relabel.NewID(), Name: "verified", Digest: "00"}
 	var held []relabel.Task
 	for i, commit := range []string{"aaa", "bbb", ""} {
-		held = append(held, relabel.Task{ID: relabel.NewID(), TasksetID: set.ID, InstanceID: fmt.Sprintf("verified-%d", i), Repo: "Owner/Repo", BaseCommit: commit, FailToPass: []string{}, PassToPass: []string{}})
+		held = append(held, taskOf(set.ID, [3]string{fmt.Sprintf("verified-%d", i), "Owner/Repo", commit}))
 	}
 	must(t, s.CreateTaskset(ctx, set, held))
 	other := relabel.Taskset{ID: relabel.NewID(), Name: "other", Digest: "01"}
 	var open []relabel.Task
 	for _, of := range [][3]string{{"verified-0", "else/where", "zzz"}, {"train-1", "owner/repo", "bbb"}, {"train-2", "Owner/Repo", ""}, {"train-3", "else/where", "bbb"}} {
-		open = append(open, relabel.Task{ID: relabel.NewID(), TasksetID: other.ID, InstanceID: of[0], Repo: of[1], BaseCommit: of[2], FailToPass: []string{}, PassToPass: []string{}})
+		open = append(open, taskOf(other.ID, of))
 	}
 	must(t, s.CreateTaskset(ctx, other, open))
 	benchmarkOf(t, s, "verified", held...)
@@ -182,6 +182,87 @@ func TestNamedBenchmarksReserveTasksOfAllTaskSets(t *testing.T) {
 	}
 	if reserved, err = s.ListReserved(ctx, other.ID, []string{"verified"}); err != nil || len(reserved) != 0 {
 		t.Errorf("allowed, but reserved %v, %v", reserved, err)
+	}
+}
+
+// taskOf is a task of a set, with an instance id, a repository and a base commit.
+func taskOf(set relabel.ID, of [3]string) relabel.Task {
+	return relabel.Task{ID: relabel.NewID(), TasksetID: set, InstanceID: of[0], Repo: of[1], BaseCommit: of[2], FailToPass: []string{}, PassToPass: []string{}}
+}
+
+func TestBenchmarksReserveTasksInOtherSpellings(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	const full = "0123456789abcdef0123456789abcdef01234567"
+	set := relabel.Taskset{ID: relabel.NewID(), Name: "held", Digest: "00"}
+	held := taskOf(set.ID, [3]string{"pypi__w3lib-2.1.1", "pypi/w3lib", full})
+	must(t, s.CreateTaskset(ctx, set, []relabel.Task{held}))
+	benchmarkOf(t, s, "held", held)
+	other := relabel.Taskset{ID: relabel.NewID(), Name: "other", Digest: "01"}
+	var tasks []relabel.Task
+	want := map[relabel.ID]string{}
+	add := func(reserved bool, instance, repo, commit string) {
+		tasks = append(tasks, taskOf(other.ID, [3]string{instance, repo, commit}))
+		if reserved {
+			want[tasks[len(tasks)-1].ID] = "held"
+		}
+	}
+	add(true, "PyPI__w3lib-2.1.1", "", "")
+	add(false, "pypi__w3lib-2.1.10", "", "")
+	for i, repo := range []string{
+		"https://github.com/pypi/w3lib.git", "pypi/w3lib.git", " pypi/w3lib\n", "PyPI/w3lib/", "git@github.com:pypi/w3lib.git", "github.com/pypi/w3lib",
+		"ssh://git@github.com:22/pypi/w3lib", "git+https://u:p@gitlab.example/pypi/w3lib/", "git://github.com//pypi/w3lib.git/",
+	} {
+		add(true, fmt.Sprintf("repo-%d", i), repo, full)
+	}
+	for i, repo := range []string{"pypi/w3lib2", "other/w3lib", "w3lib", "pypi/w3lib.gi", "", "https://github.com/other/pypi/w3lib"} {
+		add(false, fmt.Sprintf("other-repo-%d", i), repo, full)
+	}
+	for i, commit := range []string{strings.ToUpper(full), full[:12], full[:7]} {
+		add(true, fmt.Sprintf("commit-%d", i), "pypi/w3lib", commit)
+	}
+	for i, commit := range []string{full[:6], full[:12] + "0", "1" + full[1:], ""} {
+		add(false, fmt.Sprintf("other-commit-%d", i), "pypi/w3lib", commit)
+	}
+	must(t, s.CreateTaskset(ctx, other, tasks))
+	reserved, err := s.ListReserved(ctx, other.ID, nil)
+	must(t, err)
+	for _, task := range tasks {
+		if reserved[task.ID] != want[task.ID] {
+			t.Errorf("%q of %q at %q is reserved by %q, not %q", task.InstanceID, task.Repo, task.BaseCommit, reserved[task.ID], want[task.ID])
+		}
+	}
+}
+
+// A benchmark that appears between the draw and CreateIteration stops it; one that appears later is counted.
+func TestAnIterationMeetsANewBenchmark(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.Seed(t, s, 3)
+	collection := evaluationOf(d, 2, d.Tasks[0], d.Tasks[1])
+	collection.Iteration.Kind = relabel.Collect
+	must(t, s.CreateIteration(ctx, collection))
+	count := func(want int) {
+		t.Helper()
+		if n, err := s.CountReservedSince(ctx, collection.Iteration); err != nil || n != want {
+			t.Errorf("%d are reserved since, not %d: %v", n, want, err)
+		}
+	}
+	count(0)
+	b := benchmarkOf(t, s, "new", d.Tasks[1], d.Tasks[2])
+	count(1)
+	next := evaluationOf(d, 3, d.Tasks[0], d.Tasks[1])
+	next.Iteration.Kind = relabel.Collect
+	if err := s.CreateIteration(ctx, next); relabel.CodeOf(err) != relabel.CodeConflict || !strings.Contains(err.Error(), "new") {
+		t.Errorf("created in spite of the benchmark: %v", err)
+	}
+	next.Iteration.AllowBenchmarks = []string{"new"}
+	must(t, s.CreateIteration(ctx, next))
+	measured := evaluationOf(d, 1, d.Tasks[1])
+	measured.Iteration.BenchmarkID = &b.ID
+	must(t, s.CreateIteration(ctx, measured))
+	if n, err := s.CountReservedSince(ctx, measured.Iteration); err != nil || n != 0 {
+		t.Errorf("%d tasks of an evaluation are reserved, %v", n, err)
 	}
 }
 

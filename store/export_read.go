@@ -146,7 +146,7 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 			json_build_object('passed', tr.passed, 'protections', tr.protections), coalesce(re.name, ''),
 			coalesce(tr.failure_mode, ''), coalesce(tr.tool_use_error, false), tr.failure_rules >= $11
 		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id
-		LEFT JOIN (`+reservedTasks("(SELECT taskset_id FROM runs WHERE id = $1)", "$10::text[]")+`) re ON re.task_id = tr.task_id
+		LEFT JOIN (`+reservedTasks("ta.taskset_id = (SELECT taskset_id FROM runs WHERE id = $1)", "$10::text[]")+`) re ON re.task_id = tr.task_id
 		WHERE it.run_id = $1 AND it.kind = $8 AND it.benchmark_id IS NULL AND (it.number = $2 OR $3 AND it.number < $2)
 		AND (tr.state IN ('done', 'failed', 'cancelled') OR $7) AND NOT ta.held_out
 		ORDER BY it.number, ta.instance_id, tr.generation, tr.id`, sel.RunID, last, sel.Aggregated, sel.LabelPolicyID,

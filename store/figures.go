@@ -122,7 +122,7 @@ func (s *Store) CountTasks(ctx context.Context, run relabel.Run, allowed []strin
 	err = s.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE selected AND NOT held_out AND re.task_id IS NULL),
 			count(*) FILTER (WHERE selected AND NOT held_out AND re.task_id IS NOT NULL), count(*) FILTER (WHERE held_out)
 		FROM (SELECT id, held_out, cardinality($3::text[]) = 0 OR instance_id = ANY ($3) AS selected FROM tasks WHERE taskset_id = $1) ta
-		LEFT JOIN (`+reservedTasks("$1", "$2::text[]")+`) re ON re.task_id = ta.id`, run.TasksetID, texts(allowed), texts(run.Instances)).Scan(&n.Open, &n.Reserved, &n.HeldOut)
+		LEFT JOIN (`+reservedTasks("ta.taskset_id = $1", "$2::text[]")+`) re ON re.task_id = ta.id`, run.TasksetID, texts(allowed), texts(run.Instances)).Scan(&n.Open, &n.Reserved, &n.HeldOut)
 	return n, classify(err)
 }
 

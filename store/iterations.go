@@ -13,8 +13,8 @@ var iterationSelect = `SELECT it.id, it.run_id, it.number, it.kind, it.student_i
 	it.allow_benchmarks, it.reserved_tasks, it.state, it.paused, it.labelling_since, it.created_at, it.ended_at, it.regraded_at FROM iterations it`
 
 // CreateIteration stores an iteration with its trajectories and one wake-up each, in one
-// transaction. CodeConflict if the number is taken, CodeInvalid without trajectories. An
-// iteration that measures without a benchmark gets one without a name, of exactly its tasks.
+// transaction. CodeConflict if the number is taken, or a named benchmark reserves one of the tasks of an
+// iteration for training, CodeInvalid without trajectories. An iteration that measures without a benchmark gets one without a name, of exactly its tasks.
 func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration) error {
 	if len(p.Trajectories) == 0 {
 		return relabel.Errorf(relabel.CodeInvalid, "an iteration needs at least one trajectory").On("tasks")
@@ -31,6 +31,11 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 				return err
 			}
 			it.BenchmarkID = &drawn
+		}
+		if it.BenchmarkID == nil {
+			if err := refuseReserved(ctx, tx, p); err != nil {
+				return err
+			}
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO iterations (id, run_id, number, kind, student_id, beta, rho, generations, trajectories, open, again_id,
 				walk, benchmark_id, allow_benchmarks, reserved_tasks, verify, label_rule)

@@ -135,6 +135,27 @@ func TestTheListOfBenchmarksMarksThoseWithoutAName(t *testing.T) {
 	p.Look("benchmark-unnamed")
 }
 
+func TestAnIterationShowsItsBenchmarks(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.begin("drawn", "T", "T")
+	name := "../runs/m?x=1#"
+	reserve := func(name string) {
+		s.must(s.store.CreateBenchmark(t.Context(), relabel.Benchmark{Name: name, TasksetID: s.run.TasksetID,
+			Source: relabel.BenchmarkSource{Kind: relabel.FromInstances}, Limits: relabel.PaperLimits}, s.taskIDs(1)))
+	}
+	reserve(name)
+	it := s.iterate(`{"student":"drawn-student","allow_benchmarks":["`+name+`"]}`, "..")
+	page := s.get(200, "/iterations/"+it.ID.String())
+	contains(t, page, `href="/benchmarks/..%2Fruns%2Fm%3Fx=1%23"`)
+	if strings.Contains(page, "reserved by benchmarks since") {
+		t.Error("the benchmark that it allows reserves its tasks since")
+	}
+	contains(t, s.get(200, "/benchmarks/..%2Fruns%2Fm%3Fx=1%23"), "../runs/m?x=1#")
+	reserve("later")
+	contains(t, s.get(200, "/iterations/"+it.ID.String()), "reserved by benchmarks since", "<b>1</b> of its tasks, not exported")
+}
+
 // An evaluation on a benchmark has its tasks, limits and task set, however often and in whichever run.
 func TestAnEvaluationRepeatedOnABenchmarkHasTheSameTasks(t *testing.T) {
 	t.Parallel()

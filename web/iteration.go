@@ -13,17 +13,18 @@ import (
 
 type iterationPage struct {
 	round
-	Run         relabel.Run
-	Concerns    []concern
-	Causes      causeTable
-	Operations  []operationLink
-	List        listView
-	Beside      string // address of the list beside those of others
-	Charts      []chart.Chart
-	Time        timeView
-	Relabelings []relabelRow
-	Draw        relabel.Draw
-	PassAtK     []relabel.PassAtK
+	Run           relabel.Run
+	Concerns      []concern
+	Causes        causeTable
+	Operations    []operationLink
+	List          listView
+	Beside        string // address of the list beside those of others
+	Charts        []chart.Chart
+	Time          timeView
+	Relabelings   []relabelRow
+	Draw          relabel.Draw
+	PassAtK       []relabel.PassAtK
+	ReservedSince int // tasks that benchmarks reserve since it was created
 }
 
 // relabelRow is the progress of a relabeling with the name of its policy.
@@ -69,6 +70,7 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request, it relabe
 	}
 	read(&l, &view.Relabelings, v.relabelRows, it.ID)
 	read(&l, &view.PassAtK, v.Store.ListPassAtK, it)
+	read(&l, &view.ReservedSince, v.Store.CountReservedSince, it)
 	if l.err == nil && wants(r, "trajectories") {
 		view.List, l.err = v.list(r, listPlace{Path: path, InREST: url.Values{"iteration": {it.ID.String()}},
 			Narrow: func(f *relabel.TrajectoryFilter) { f.IterationID = &it.ID }, Columns: columns{Task: true}})

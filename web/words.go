@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"html/template"
+	"net/url"
 	"time"
 
 	"relabel"
@@ -17,6 +18,7 @@ var functions = template.FuncMap{
 	"exact":       safetext.Attr,
 	"when":        when,
 	"short":       short,
+	"segment":     url.PathEscape,
 	"percent":     percent,
 	"sum":         func(a, b int) int { return a + b },
 	"share":       share,
