@@ -30,7 +30,7 @@ func (s *site) addBenchmarks() {
 
 func (s *site) createBenchmark(ctx context.Context, in *of[api.NewBenchmark]) (*of[api.BenchmarkView], error) {
 	b := in.Body
-	if err := checkNewName(b.Name); err != nil {
+	if err := checkBenchmarkName(b.Name); err != nil {
 		return nil, err
 	}
 	set, err := s.findTaskset(ctx, b.Taskset)

@@ -40,6 +40,7 @@ func TestABenchmarkSelectsItsTasksInOneWay(t *testing.T) {
 		{`"name":"x","all":true,"seed":3`, "seed"}, {`"name":"x","tasks":4`, "tasks"}, {`"name":"x","tasks":3,"excluded":[{"instance_id":"a__b-1","reason":"r"}]`, "tasks"},
 		{`"name":"x","instances":["a__b-1"],"excluded":[{"instance_id":"a__b-2","reason":"r"}]`, "excluded[0].instance_id"}, {`"name":"x","held_out":true,"excluded":[{"instance_id":"a__b-3","reason":"r"}]`, "instances"},
 		{`"name":"x","held_out":true,"excluded":[{"instance_id":"a__b-1","reason":"r"}]`, "excluded[0].instance_id"}, {`"name":"` + ids.run + `","all":true`, "name"},
+		{`"name":" x","all":true`, "name"}, {`"name":"x\n# y","all":true`, "name"}, {`"name":"  ","all":true`, "name"}, {`"name":"\ufeffx","all":true`, "name"}, {`"name":"x\u202ey","all":true`, "name"},
 		{`"name":"x","all":true,"excluded":[{"instance_id":"a__b-1","reason":"r"},{"instance_id":"a__b-1","reason":"s"}]`, "excluded[1].instance_id"},
 	} {
 		s.refused(create(c.body), 422, "invalid", c.field)
@@ -73,6 +74,12 @@ func TestATaskOfABenchmarkIsKeptOutOfTraining(t *testing.T) {
 	allowed := s.want(201, s.post(iterations, `{"student":"student","allow_benchmarks":["kept"]}`))
 	if allowed.field("allow_benchmarks", 0) != "kept" || allowed.field("progress", "trajectories", "queued") != 2.0 {
 		t.Errorf("%s", allowed.body)
+	}
+	s.want(201, s.post("/v1/benchmarks", `{"name":"later","taskset":"real","instances":["a__b-2"]}`))
+	for it, want := range map[string]any{drawn.fieldText("id"): nil, allowed.fieldText("id"): 1.0} {
+		if since := s.want(200, s.get("/v1/iterations/"+it)).field("reserved_since"); since != want {
+			t.Errorf("%v tasks are reserved since, not %v", since, want)
+		}
 	}
 	for _, body := range []string{`{"student":"student","kind":"evaluate","benchmark":"kept"}`, `{"student":"student","kind":"evaluate","benchmark":"kept","generations":2}`} {
 		it := s.want(201, s.post(iterations, body))

@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"relabel"
 	"relabel/api"
+	"relabel/safetext"
 )
 
 // finder returns the id of the resource with a name.
@@ -163,6 +165,14 @@ func checkNewName(name string) error {
 		return relabel.Errorf(relabel.CodeInvalid, "looks like an id; choose another name").On("name")
 	}
 	return nil
+}
+
+// checkBenchmarkName refuses a new name that a page or a README would show as another text.
+func checkBenchmarkName(name string) error {
+	if name != strings.TrimSpace(name) || strings.ContainsFunc(name, unicode.IsControl) || name != safetext.Plain(name) {
+		return relabel.Errorf(relabel.CodeInvalid, "has a character that is not visible, or space at its beginning or end").On("name")
+	}
+	return checkNewName(name)
 }
 
 // describeNames documents where operations accept names. huma itself sees only ids, because

@@ -13,6 +13,7 @@ import (
 	"relabel"
 	"relabel/examples/train"
 	"relabel/labelrule"
+	"relabel/safetext"
 )
 
 const readmeName = "README.md"
@@ -41,8 +42,8 @@ func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m 
 		"Has":      func(v string) bool { return slices.Contains(m.Views, relabel.View(v)) },
 		"OnPolicy": run.Recipe.OnPolicy(),
 		"PerToken": perToken, "Weighted": (run.Recipe.OnPolicy() || !perToken) && !e.Form.Bare, "Ruled": ruledOf(m), "TRL": trl,
-		"Teacher": teacher, "Rounds": rounds, "Asked": m.Selection.ExportSelection.Describe(), "AskedRounds": m.Selection.ExportSelection.DescribeIterations(),
-		"Preset": run.Preset, "Trainer": run.Trainer, "Prompts": m.PromptCheck, "Excluded": countsText(m.Excluded), "ExcludedName": excludedName,
+		"Teacher": teacher, "Rounds": rounds, "Asked": askedText(m.Selection.ExportSelection), "AskedRounds": m.Selection.ExportSelection.DescribeIterations(),
+		"Preset": run.Preset, "Trainer": run.Trainer, "Prompts": m.PromptCheck, "Excluded": excludedText(m.Excluded), "ExcludedName": excludedName,
 	})
 }
 
@@ -145,6 +146,34 @@ func hashOf(m relabel.Manifest, v relabel.View) string {
 func policyName(p relabel.Policy) string {
 	return oneLine(fmt.Sprintf("%s@%d (%s)", p.Name, p.Version, p.Model))
 }
+
+// askedText describes a selection in Markdown. Names of benchmarks may be any text.
+func askedText(sel relabel.ExportSelection) string {
+	names := make([]string, len(sel.AllowBenchmarks))
+	for i, name := range sel.AllowBenchmarks {
+		names[i] = nameText(name)
+	}
+	sel.AllowBenchmarks = names
+	return sel.Describe()
+}
+
+// excludedText counts excluded states in Markdown, by reason.
+func excludedText(counts map[string]int) string {
+	shown := make(map[string]int, len(counts))
+	for reason, n := range counts {
+		if name, is := strings.CutPrefix(reason, "benchmark:"); is {
+			reason = "benchmark:" + nameText(name)
+		}
+		shown[reason] += n
+	}
+	return countsText(shown)
+}
+
+// nameText is any name in Markdown, as one line of plain text.
+func nameText(name string) string { return markdown.Replace(oneLine(safetext.Plain(name))) }
+
+// markdown escapes the characters that Markdown or HTML would read, at any place of a line.
+var markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "&", `\&`, "#", `\#`, "|", `\|`, "~", `\~`, "!", `\!`)
 
 // oneLine replaces line breaks in a name, so that it stays on its line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -136,3 +136,20 @@ func TestTheShownTRLProgramHasThePresetsSettings(t *testing.T) {
 		}
 	}
 }
+
+// Benchmarks of earlier versions may have any name.
+func TestNamesOfBenchmarksAddNothingToTheReadme(t *testing.T) {
+	var text strings.Builder
+	m := relabel.Manifest{Views: []relabel.View{relabel.ViewMessages}}
+	m.Excluded = map[string]int{"benchmark:\n# b_c": 7}
+	m.Selection.AllowBenchmarks = []string{"a\n# forged [x](y)\u202e", "swe_verified"}
+	if err := writeReadme(&text, relabel.Run{Recipe: relabel.DAgger}, relabel.Export{}, summary{}, m); err != nil {
+		t.Fatal(err)
+	}
+	if said := `7 × benchmark:\# b\_c.`; !strings.Contains(text.String(), said) {
+		t.Errorf("no %q in\n%s", said, text.String())
+	}
+	if want := `with tasks of the benchmarks a \# forged \[x\](y)‹U+202E›, swe\_verified of`; !strings.Contains(text.String(), want) {
+		t.Errorf("no %q in\n%.900s", want, text.String())
+	}
+}
