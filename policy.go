@@ -330,6 +330,9 @@ type PolicyStore interface {
 	// of first appearance.
 	ListModels(ctx context.Context, policy ID) ([]ModelSeen, error)
 	ListPolicies(ctx context.Context, p Page) (policies []Policy, next string, err error)
+	// FindTrained returns what policy versions say of training on an export, deleted or not, preferably
+	// with epochs of its run's trainer settings. CodeNotFound if none was trained on it.
+	FindTrained(ctx context.Context, export ID) (TrainedOn, error)
 	// ListTrainingChain lists a policy, the one that its training started from, and so on.
 	ListTrainingChain(ctx context.Context, policy ID) ([]Policy, error)
 }

@@ -49,6 +49,18 @@ func (e Export) Trains(run Run, epochs *float64) (TrainedOn, error) {
 	return on, nil
 }
 
+// Again describes the same training with other epochs: of an export that was deleted since. nil epochs are
+// those of the trainer settings, if on has them.
+func (on TrainedOn) Again(epochs *float64) (TrainedOn, error) {
+	switch {
+	case epochs != nil:
+		on.Epochs, on.EpochsFrom = *epochs, EpochsGiven
+	case on.EpochsFrom != EpochsTrainer:
+		return on, Errorf(CodeInvalid, "is missing, and the export was deleted: give the number of epochs").On("epochs")
+	}
+	return on, nil
+}
+
 // Training sums up what trained a policy version, back to the start of its chain of parents.
 type Training struct {
 	PolicyID ID `json:"policy_id" doc:"The policy version."`

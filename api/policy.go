@@ -30,8 +30,8 @@ type NewPolicy struct {
 
 // NewTrainedOn is an export that a new policy was trained on.
 type NewTrainedOn struct {
-	Export relabel.ID `json:"export" format:"uuid" doc:"Id of an export that is done."`
-	Epochs *float64   `json:"epochs,omitempty" exclusiveMinimum:"0" maximum:"1000000" doc:"Passes over the export; a fraction if training stopped within one. Default: the epochs of the trainer settings of the export's run; without any it is required."`
+	Export relabel.ID `json:"export" format:"uuid" doc:"Id of an export that is done, or of a deleted one that an earlier policy version was trained on."`
+	Epochs *float64   `json:"epochs,omitempty" minimum:"0.001" maximum:"1000000" doc:"Passes over the export; a fraction if training stopped within one. Default: the epochs of the trainer settings of the export's run; without any it is required."`
 }
 
 // CheckPolicy returns a CodeInvalid error on the first field of a policy that is wrong or

@@ -188,6 +188,23 @@ func (m *memory) FindPolicy(_ context.Context, id relabel.ID) (relabel.Policy, e
 	return find(m, &m.policies, func(p relabel.Policy) bool { return p.ID == id })
 }
 
+func (m *memory) FindTrained(_ context.Context, export relabel.ID) (relabel.TrainedOn, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var found []relabel.TrainedOn
+	for _, p := range m.policies {
+		for _, on := range p.TrainedOn {
+			if on.ExportID == export {
+				found = append(found, on)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return relabel.TrainedOn{}, relabel.Errorf(relabel.CodeNotFound, "there is no such export")
+	}
+	return slices.MaxFunc(found, func(a, b relabel.TrainedOn) int { return strings.Compare(string(a.EpochsFrom), string(b.EpochsFrom)) }), m.broken
+}
+
 func (m *memory) ListTrainingChain(ctx context.Context, id relabel.ID) (chain []relabel.Policy, err error) {
 	for next := &id; next != nil; {
 		p, err := m.FindPolicy(ctx, *next)

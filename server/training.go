@@ -52,6 +52,9 @@ func below(path string, err error) error {
 
 func (s *site) trainedOn(ctx context.Context, of api.NewTrainedOn) (relabel.TrainedOn, error) {
 	e, err := s.Store.FindExport(ctx, of.Export)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		return s.trainedAgain(ctx, of, err)
+	}
 	if err != nil {
 		return relabel.TrainedOn{}, err
 	}
@@ -60,6 +63,20 @@ func (s *site) trainedOn(ctx context.Context, of api.NewTrainedOn) (relabel.Trai
 		return relabel.TrainedOn{}, err
 	}
 	return e.Trains(run, of.Epochs)
+}
+
+// trainedAgain reads what an earlier policy version says of an export that was deleted since; missing is
+// the error if there is none.
+func (s *site) trainedAgain(ctx context.Context, of api.NewTrainedOn, missing error) (relabel.TrainedOn, error) {
+	on, err := s.Store.FindTrained(ctx, of.Export)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		return on, missing
+	}
+	if err != nil {
+		return on, err
+	}
+	on.Deleted = true
+	return on.Again(of.Epochs)
 }
 
 func (s *site) showTraining(ctx context.Context, in *struct {

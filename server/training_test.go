@@ -43,6 +43,7 @@ func TestAPolicyKnowsWhatItWasTrainedOn(t *testing.T) {
 	} {
 		s.refused(create("p", c.rest), 422, relabel.CodeInvalid, c.field)
 	}
+	s.refused(create("p", on(entry(first, "5e-324"))), 422, relabel.CodeInvalid, "trained_on[0].epochs")
 	s.refused(create("p", on(entry(first, "0"))), 422, relabel.CodeInvalid, "trained_on[0].epochs")
 	s.refused(create("p", on(entry("x", "1"))), 422, relabel.CodeInvalid, "trained_on[0].export")
 
@@ -66,4 +67,13 @@ func TestAPolicyKnowsWhatItWasTrainedOn(t *testing.T) {
 	if of := made.field("trained_on").([]any)[0].(map[string]any); of["epochs"] != 3.0 || of["epochs_from"] != "trainer" || of["manifest_sha256"] != "abc" {
 		t.Errorf("%s", made.body)
 	}
+
+	s.store.exports = nil // deleted
+	for epochs, want := range map[string]string{`,"epochs":2`: "given", "": "trainer"} {
+		made := s.want(201, create("after"+want, on(fmt.Sprintf(`{"export":%q%s}`, first, epochs))))
+		if of := made.field("trained_on", 0).(map[string]any); of["epochs_from"] != want || of["manifest_sha256"] != "abc" || of["trajectories"] != 512.0 {
+			t.Errorf("%s", made.body)
+		}
+	}
+	s.refused(create("p", on(entry(earlier, "1"))), 422, relabel.CodeInvalid, "trained_on[0].export")
 }

@@ -11,8 +11,8 @@ import (
 func insertTraining(ctx context.Context, tx pgx.Tx, p relabel.Policy) error {
 	for i, on := range p.TrainedOn {
 		_, err := tx.Exec(ctx, `INSERT INTO policy_training (policy_id, position, export_id, stored_export, run_name, epochs, epochs_from,
-			trajectories, states, manifest_sha256) VALUES ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9)`,
-			p.ID, i, on.ExportID, on.Run, on.Epochs, on.EpochsFrom, on.Trajectories, on.States, on.ManifestSHA256)
+			trajectories, states, manifest_sha256) VALUES ($1, $2, $3::uuid, CASE WHEN NOT $10::boolean THEN $3::uuid END, $4, $5, $6, $7, $8, $9)`,
+			p.ID, i, on.ExportID, on.Run, on.Epochs, on.EpochsFrom, on.Trajectories, on.States, on.ManifestSHA256, on.Deleted)
 		if err != nil {
 			return err
 		}
@@ -28,6 +28,13 @@ func asTrained(all []relabel.TrainedOn) []relabel.TrainedOn {
 		then = append(then, on)
 	}
 	return then
+}
+
+// FindTrained returns what policy versions say of training on an export, deleted or not, preferably
+// with epochs of its run's trainer settings. CodeNotFound if none was trained on it.
+func (s *Store) FindTrained(ctx context.Context, export relabel.ID) (relabel.TrainedOn, error) {
+	return find[relabel.TrainedOn](ctx, s, "export", export, `SELECT export_id, run_name AS run, epochs, epochs_from, trajectories, states, manifest_sha256,
+		stored_export IS NULL AS deleted FROM policy_training WHERE export_id = $1 ORDER BY epochs_from = 'trainer' DESC, policy_id LIMIT 1`, export)
 }
 
 // trainingChain is the chain of policy $1, with the number of steps to each.
@@ -51,10 +58,10 @@ func (s *Store) CountTrained(ctx context.Context, policy, benchmark relabel.ID) 
 		}
 		trained = append(trained, tasks...)
 	}
-	err = s.pool.QueryRow(ctx, `WITH trained AS (SELECT * FROM tasks WHERE id = ANY ($2))
-		SELECT count(*), count(*) FILTER (WHERE ta.instance_id IN (SELECT instance_id FROM trained)
-			OR ta.base_commit <> '' AND ta.repo <> '' AND (lower(ta.repo), ta.base_commit) IN (SELECT lower(repo), base_commit FROM trained))
-		FROM benchmark_tasks bt JOIN tasks ta ON ta.id = bt.task_id WHERE bt.benchmark_id = $1`, benchmark, trained).Scan(&n.Of, &n.Tasks)
+	err = s.pool.QueryRow(ctx, `WITH has AS (SELECT * FROM tasks WHERE id = ANY ($2)),
+			ta AS (SELECT tasks.* FROM benchmark_tasks bt JOIN tasks ON tasks.id = bt.task_id WHERE bt.benchmark_id = $1)
+		SELECT (SELECT count(*) FROM ta), (SELECT count(*) FROM (SELECT ta.id FROM ta JOIN has ON `+sameInstance+`
+			UNION SELECT ta.id FROM ta JOIN has ON `+sameCommit+`) same)`, benchmark, trained).Scan(&n.Of, &n.Tasks)
 	return n, classify(err)
 }
 

@@ -76,6 +76,16 @@ func TestEffectiveSamplesAddUpAlongTheChainAndOutliveExports(t *testing.T) {
 	if again := trained(t, s, two); again.ID != two.ID {
 		t.Error("the same training makes a new version")
 	}
+	gone, err := s.FindTrained(ctx, first.ID)
+	must(t, err)
+	if !gone.Deleted || gone.Run != "r" || gone.States != 9000 || gone.Trajectories != 500 || gone.ManifestSHA256 != "m"+first.ID.String() {
+		t.Errorf("of the deleted export: %+v", gone)
+	}
+	if after := trained(t, s, relabel.Policy{Name: "after", TrainedOn: []relabel.TrainedOn{gone}}); after.Version != 1 {
+		t.Errorf("version %d after the export was deleted", after.Version)
+	}
+	_, err = s.FindTrained(ctx, relabel.NewID())
+	wantCode(t, err, relabel.CodeNotFound)
 	if other := trained(t, s, relabel.Policy{Name: "learner", TrainedFrom: &one.ID, TrainedOn: []relabel.TrainedOn{on(t, second, 3)}}); other.Version != 3 {
 		t.Errorf("other epochs are version %d", other.Version)
 	}
