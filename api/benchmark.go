@@ -11,7 +11,7 @@ type NewBenchmark struct {
 	All       bool                   `json:"all,omitempty" doc:"All tasks of the task set."`
 	Tasks     int                    `json:"tasks,omitempty" name:"count" placeholder:"N" minimum:"1" maximum:"100000" doc:"Number of tasks to draw from all of the task set with the seed, which without excluded tasks holds out the same tasks as an import with this number and seed."`
 	Seed      *int64                 `json:"seed,omitempty" placeholder:"N" doc:"Seed of the draw. Default: 0."`
-	Excluded  []relabel.ExcludedTask `json:"excluded,omitempty" kong:"-" maxItems:"100000" doc:"Tasks of the selection that the benchmark does not have, with the reasons. A draw is among the tasks that are not excluded."`
+	Excluded  []relabel.ExcludedTask `json:"excluded,omitempty" kong:"-" maxItems:"16000" doc:"Tasks of the selection that the benchmark does not have, with the reasons. A draw is among the tasks that are not excluded."`
 	Limits    *NewRunLimits          `json:"limits,omitempty" embed:"" doc:"Limits of each trajectory of its evaluations. Default: the paper's 100 turns and 65536 tokens; 200 turns and 131072 tokens are a longer variant."`
 }
 

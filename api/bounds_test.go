@@ -171,3 +171,27 @@ func pointedTo(t reflect.Type) reflect.Type {
 	}
 	return t
 }
+
+func TestTheLargestBenchmarkFitsIntoARequest(t *testing.T) {
+	b := api.NewBenchmark{Name: "b", Taskset: "t", Limits: &api.NewRunLimits{}}
+	for i := range 100_000 {
+		b.Instances = append(b.Instances, fmt.Sprint(i))
+	}
+	for i := range 16_000 {
+		b.Excluded = append(b.Excluded, relabel.ExcludedTask{InstanceID: fmt.Sprint(i), Reason: "r"})
+	}
+	if err := api.Validate(b, api.NewBenchmark{}, ""); err != nil {
+		t.Error(err)
+	}
+	body, err := json.Marshal(b)
+	if err == nil {
+		err = api.CheckJSON(body, "")
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	b.Excluded = append(b.Excluded, relabel.ExcludedTask{InstanceID: "x", Reason: "r"})
+	if err := api.Validate(b, api.NewBenchmark{}, ""); err == nil {
+		t.Error("more exclusions than a request can have are accepted")
+	}
+}

@@ -19,7 +19,7 @@ const CodeMalformed relabel.Code = "malformed"
 // Bounds of the JSON of a request.
 const (
 	maxDepth  = 32      // levels; the deepest that is needed is 4
-	maxValues = 200_000 // keys and values; a run may name 100,000 instances
+	maxValues = 200_000 // keys, values and brackets; a benchmark may name 100,000 instances and exclude 16,000
 )
 
 // strictReader walks through JSON and tracks its position.

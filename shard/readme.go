@@ -161,8 +161,8 @@ func askedText(sel relabel.ExportSelection) string {
 func excludedText(counts map[string]int) string {
 	shown := make(map[string]int, len(counts))
 	for reason, n := range counts {
-		if name, is := strings.CutPrefix(reason, "benchmark:"); is {
-			reason = "benchmark:" + nameText(name)
+		if name, is := relabel.CutBenchmarkReason(reason); is {
+			reason = relabel.BenchmarkReason(nameText(name))
 		}
 		shown[reason] += n
 	}

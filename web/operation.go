@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -115,7 +116,10 @@ func compute(r *http.Request, of operationOf, chosen url.Values) (o operation, r
 	}
 }
 
-// explain adds refusals and refused values to their fields. It returns refusals without a field.
+// mostEchoed is the longest refused value, in bytes, that a form has again.
+const mostEchoed = 16 << 10
+
+// explain adds refusals and refused values to their fields, but long values. It returns refusals without a field.
 func (o *operation) explain(chosen url.Values, refused refusals) string {
 	var others []string
 	for _, one := range refused {
@@ -126,6 +130,10 @@ func (o *operation) explain(chosen url.Values, refused refusals) string {
 		}
 		field := &o.Fields[i]
 		field.Problem, field.Value, field.Values = one.Message, chosen.Get(one.Field), chosen[one.Field]
+		if n := len(field.Value); n > mostEchoed {
+			field.Value = ""
+			field.Problem += fmt.Sprintf(" (its %d kB are not shown again)", n/1000)
+		}
 	}
 	return strings.Join(others, "; ")
 }
