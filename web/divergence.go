@@ -132,18 +132,15 @@ func (v *viewer) divergenceView(r *http.Request, runs []relabel.Run) (view diver
 }
 
 func (v *viewer) divergenceReport(r *http.Request, runs []relabel.Run) (relabel.DivergenceReport, error) {
-	var policy *relabel.ID
-	if word := r.URL.Query().Get("policy"); word != "" {
-		p, err := named(r.Context(), word, v.Store.FindPolicy, v.Store.FindPolicyByName)
-		if relabel.CodeOf(err) == relabel.CodeNotFound {
-			return relabel.DivergenceReport{}, relabel.Errorf(relabel.CodeInvalid, "there is no policy %.100q", safetext.Plain(word)).On("policy")
-		}
-		if err != nil {
-			return relabel.DivergenceReport{}, err
-		}
-		policy = &p.ID
+	policy, err := inQuery(r, "policy", v.Store.FindPolicy, v.Store.FindPolicyByName)
+	if err != nil {
+		return relabel.DivergenceReport{}, err
 	}
-	return evaluation.Divergence(r.Context(), v.Store, runs, policy)
+	var id *relabel.ID
+	if policy != nil {
+		id = &policy.ID
+	}
+	return evaluation.Divergence(r.Context(), v.Store, runs, id)
 }
 
 // sendDivergence sends the report as CSV, by tool if the query says so (?by=tool).

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 // of is the page of the resource that an address names.
@@ -48,6 +49,19 @@ func named[T any](ctx context.Context, word string, byID func(context.Context, r
 		return byID(ctx, id)
 	}
 	return byName(ctx, word)
+}
+
+// inQuery finds what a field of the query names by id or name; nil without the field.
+func inQuery[T any](r *http.Request, field string, byID func(context.Context, relabel.ID) (T, error), byName func(context.Context, string) (T, error)) (*T, error) {
+	word := r.URL.Query().Get(field)
+	if word == "" {
+		return nil, nil
+	}
+	found, err := named(r.Context(), word, byID, byName)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "there is no %s %.100q", field, safetext.Plain(word)).On(field)
+	}
+	return &found, err
 }
 
 func (v *viewer) findRun(ctx context.Context, word string) (relabel.Run, error) {

@@ -99,18 +99,15 @@ func (v *viewer) runsOf(r *http.Request) (runs []relabel.Run, err error) {
 }
 
 func (v *viewer) scalingReport(r *http.Request, runs []relabel.Run) (relabel.ScalingReport, error) {
-	var benchmark *relabel.ID
-	if word := r.URL.Query().Get("benchmark"); word != "" {
-		b, err := named(r.Context(), word, v.Store.FindBenchmark, v.Store.FindBenchmarkByName)
-		if relabel.CodeOf(err) == relabel.CodeNotFound {
-			return relabel.ScalingReport{}, relabel.Errorf(relabel.CodeInvalid, "there is no benchmark %.100q", safetext.Plain(word)).On("benchmark")
-		}
-		if err != nil {
-			return relabel.ScalingReport{}, err
-		}
-		benchmark = &b.ID
+	benchmark, err := inQuery(r, "benchmark", v.Store.FindBenchmark, v.Store.FindBenchmarkByName)
+	if err != nil {
+		return relabel.ScalingReport{}, err
 	}
-	return evaluation.Scaling(r.Context(), v.Store, runs, benchmark)
+	var id *relabel.ID
+	if benchmark != nil {
+		id = &benchmark.ID
+	}
+	return evaluation.Scaling(r.Context(), v.Store, runs, id)
 }
 
 // runsToCompare lists the chosen runs, then the newest others.
