@@ -24,7 +24,7 @@ type Benchmark struct {
 
 // Reservation counts what a benchmark with a name keeps out of training.
 type Reservation struct {
-	Trainable    int `json:"trainable_tasks" doc:"Number of its tasks that are not held out."`
+	Trainable    int `json:"trainable_tasks" doc:"Number of tasks that it reserves and that are not held out, counted in each task set."`
 	Trajectories int `json:"trajectories" doc:"Number of finished trajectories for training, of all runs, whose task it reserves: no export has them without allow_benchmarks."`
 }
 

@@ -114,9 +114,9 @@ func (c *benchmarkCreate) Run(ctx context.Context) error {
 
 // reservedText says what a benchmark reserves, and how to undo that.
 func reservedText(b api.BenchmarkView) string {
-	text := fmt.Sprintf("%d tasks are now reserved: neither drawn for collection nor exported", b.Tasks)
+	text := fmt.Sprintf("%d tasks are now reserved, in any task set: neither drawn for collection nor exported", b.Tasks)
 	if r := b.Reserves; r != nil {
-		text += fmt.Sprintf(" (%d were trainable; %d finished trajectories are of these tasks)", r.Trainable, r.Trajectories)
+		text += fmt.Sprintf(" (%d were trainable, counted in each task set; %d finished trajectories are of these tasks)", r.Trainable, r.Trajectories)
 	}
 	return text + "; `relabel benchmark delete " + b.Name + "` undoes that while no evaluation is on it"
 }

@@ -82,8 +82,8 @@ func (s *Store) DeleteBenchmark(ctx context.Context, id relabel.ID) error {
 // CountReserved counts what a benchmark reserves; see relabel.Reservation.
 func (s *Store) CountReserved(ctx context.Context, id relabel.ID) (n relabel.Reservation, err error) {
 	err = s.pool.QueryRow(ctx, `WITH has AS (SELECT ta.* FROM benchmark_tasks bt JOIN tasks ta ON ta.id = bt.task_id WHERE bt.benchmark_id = $1),
-		reserved AS (SELECT ta.id FROM has JOIN tasks ta ON `+sameInstance+` UNION SELECT ta.id FROM has JOIN tasks ta ON `+sameCommit+`)
-		SELECT (SELECT count(*) FROM has WHERE NOT held_out), (SELECT count(*) FROM reserved JOIN trajectories tr ON tr.task_id = reserved.id
+		reserved AS (SELECT ta.id, ta.held_out FROM has JOIN tasks ta ON `+sameInstance+` UNION SELECT ta.id, ta.held_out FROM has JOIN tasks ta ON `+sameCommit+`)
+		SELECT (SELECT count(*) FROM reserved WHERE NOT held_out), (SELECT count(*) FROM reserved JOIN trajectories tr ON tr.task_id = reserved.id
 			JOIN iterations it ON it.id = tr.iteration_id WHERE tr.state = 'done' AND it.benchmark_id IS NULL)`, id).Scan(&n.Trainable, &n.Trajectories)
 	return n, classify(err)
 }

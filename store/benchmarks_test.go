@@ -185,6 +185,28 @@ func TestNamedBenchmarksReserveTasksOfAllTaskSets(t *testing.T) {
 	}
 }
 
+// All tasks of the benchmark's own set are held out; another set has one of them, in another spelling, for training.
+func TestReservedTasksOfAllSetsAreCounted(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	tasks := map[string][]relabel.Task{}
+	for set, of := range map[string][][3]string{"held": {{"a__b-1", "a/b", "0123456"}, {"a__b-2", "a/b", "abcdef0"}}, "open": {{"A__B-1", "a/b", "0123456"}, {"a__b-3", "a/b", "fedcba9"}}} {
+		taskset := relabel.Taskset{ID: relabel.NewID(), Name: set, Digest: set}
+		for _, names := range of {
+			task := taskOf(taskset.ID, names)
+			task.HeldOut = set == "held"
+			tasks[set] = append(tasks[set], task)
+		}
+		must(t, s.CreateTaskset(ctx, taskset, tasks[set]))
+	}
+	for set, want := range map[string]int{"held": 1, "open": 2} {
+		b := benchmarkOf(t, s, set, tasks[set]...)
+		if n, err := s.CountReserved(ctx, b.ID); err != nil || n.Trainable != want {
+			t.Errorf("%s reserves %d trainable tasks, not %d: %v", set, n.Trainable, want, err)
+		}
+	}
+}
+
 // taskOf is a task of a set, with an instance id, a repository and a base commit.
 func taskOf(set relabel.ID, of [3]string) relabel.Task {
 	return relabel.Task{ID: relabel.NewID(), TasksetID: set, InstanceID: of[0], Repo: of[1], BaseCommit: of[2], FailToPass: []string{}, PassToPass: []string{}}

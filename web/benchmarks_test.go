@@ -107,7 +107,7 @@ func TestABenchmarkIsCreatedAndShownOnItsPage(t *testing.T) {
 	if n := p.Count(".tests a[href^='/tasks/" + set.ID.String() + "/']"); n != 11 {
 		t.Errorf("%d tasks", n)
 	}
-	contains(t, s.get(200, "/benchmarks/verified-11/delete"), "Delete benchmark verified-11", "8 of them are not held out", "curl -X DELETE")
+	contains(t, s.get(200, "/benchmarks/verified-11/delete"), "Delete benchmark verified-11", "8 that are not held out, counted in each task set", "curl -X DELETE")
 	page := s.get(400, "/benchmarks/new?part=operation&name=x&excluded=nothing")
 	contains(t, page, "give INSTANCE=REASON", "nothing</textarea>")
 	contains(t, s.get(400, "/benchmarks/new?taskset=none"), "no task set has this id or name")

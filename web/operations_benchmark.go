@@ -48,7 +48,7 @@ func (v *viewer) createBenchmark(r *http.Request, chosen url.Values) (operation,
 func (v *viewer) deleteBenchmark(r *http.Request, b relabel.Benchmark, _ url.Values) (operation, error) {
 	reserves, err := v.Store.CountReserved(r.Context(), b.ID)
 	o := remove("/benchmarks/"+b.ID.String(), "Delete benchmark "+benchmarkWord(b.Name, b.ID), "Delete permanently",
-		fmt.Sprintf("It reserves its tasks no longer: %s of them are not held out, and %s finished trajectories for training are of them.", chart.Grouped(int64(reserves.Trainable)), chart.Grouped(int64(reserves.Trajectories))),
+		fmt.Sprintf("It reserves its tasks no longer: %s that are not held out, counted in each task set, and %s finished trajectories for training.", chart.Grouped(int64(reserves.Trainable)), chart.Grouped(int64(reserves.Trajectories))),
 		"It cannot be deleted while an evaluation or a sample is on it.")
 	o.Done = func([]byte) string { return "/benchmarks" }
 	return o, err
