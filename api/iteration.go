@@ -23,12 +23,13 @@ type NewIteration struct {
 // IterationView is an iteration with its progress.
 type IterationView struct {
 	relabel.Iteration
-	Student       string            `json:"student" doc:"Name and version of its student."`
-	Benchmark     string            `json:"benchmark,omitempty" doc:"Name of its benchmark; absent: it has none, or one without a name."`
-	Progress      relabel.Progress  `json:"progress" doc:"Its progress."`
-	ReservedSince int               `json:"reserved_since,omitempty" doc:"Tasks of an iteration for training that named benchmarks reserve now, which were created after it; exports exclude their states. Absent: none."`
-	PassAtK       []relabel.PassAtK `json:"pass_at_k,omitempty" doc:"pass@k of an evaluation or sample with several generations; absent otherwise."`
-	RunPaused     *relabel.Pause    `json:"run_paused,omitempty" doc:"Pause of its run; absent: the run is not paused."`
+	Student   string            `json:"student" doc:"Name and version of its student."`
+	Benchmark string            `json:"benchmark,omitempty" doc:"Name of its benchmark; absent: it has none, or one without a name."`
+	Progress  relabel.Progress  `json:"progress" doc:"Its progress."`
+	PassAtK   []relabel.PassAtK `json:"pass_at_k,omitempty" doc:"pass@k of an evaluation or sample with several generations; absent otherwise."`
+	RunPaused *relabel.Pause    `json:"run_paused,omitempty" doc:"Pause of its run; absent: the run is not paused."`
+	// ReservedSince is counted only when one iteration is read.
+	ReservedSince int `json:"reserved_since,omitempty" doc:"In the answer to GET of one iteration: tasks of an iteration for training that named benchmarks reserve now, which were created after it; exports exclude their states. Absent: none."`
 	// ReservedBy is known only when the iteration is started.
 	ReservedBy []string         `json:"reserved_by,omitempty" doc:"In the answer to its start: the benchmarks that reserve its reserved_tasks."`
 	Outages    []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down. Its queued trajectories that need them are not claimed meanwhile."`

@@ -81,6 +81,9 @@ func TestATaskOfABenchmarkIsKeptOutOfTraining(t *testing.T) {
 			t.Errorf("%v tasks are reserved since, not %v", since, want)
 		}
 	}
+	if list := s.want(200, s.get(iterations)); list.field("items", 2, "id") != allowed.fieldText("id") || strings.Contains(string(list.body), "reserved_since") {
+		t.Errorf("a list counts reserved tasks: %s", list.body)
+	}
 	for _, body := range []string{`{"student":"student","kind":"evaluate","benchmark":"kept"}`, `{"student":"student","kind":"evaluate","benchmark":"kept","generations":2}`} {
 		it := s.want(201, s.post(iterations, body))
 		s.refused(s.send("DELETE", "/v1/benchmarks/kept", ""), 409, "conflict", "")

@@ -194,9 +194,6 @@ func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[api.Iterat
 		}
 		view.Benchmark = b.Name
 	}
-	if view.ReservedSince, err = s.Store.CountReservedSince(ctx, it); err != nil {
-		return nil, err
-	}
 	if it.State == relabel.IterationRunning {
 		run, err := s.Store.FindRun(ctx, it.RunID)
 		if err != nil {
@@ -262,8 +259,14 @@ func cut[T any](all []T, q api.PageQuery, key func(T) string) (page []T, next st
 	return all, next, nil
 }
 
+// showIteration also counts reserved tasks, which lists and events do not: that takes long.
 func (s *site) showIteration(ctx context.Context, in *IDPath) (*of[api.IterationView], error) {
-	return s.viewIteration(ctx, in.ID)
+	view, err := s.viewIteration(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	view.Body.ReservedSince, err = s.Store.CountReservedSince(ctx, view.Body.Iteration)
+	return view, err
 }
 
 func (s *site) showDraw(ctx context.Context, in *IDPath) (*of[relabel.Draw], error) {
