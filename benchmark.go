@@ -18,8 +18,9 @@ type Benchmark struct {
 	Excluded  []ExcludedTask  `json:"excluded" nullable:"false" doc:"Chosen tasks that it does not have, sorted by instance id, with the reasons."`
 	Limits    RunLimits       `json:"limits" doc:"Limits of each trajectory of its evaluations, instead of the run's."`
 	CreatedAt time.Time       `json:"created_at" doc:"When it was created."`
-	// Evaluations grows; the rest never changes.
+	// Evaluations and Samples grow; the rest never changes.
 	Evaluations int `json:"evaluations" doc:"Number of evaluations on it, of all runs."`
+	Samples     int `json:"samples" doc:"Number of samples on it, of all runs."`
 }
 
 // Reservation counts what a benchmark with a name keeps out of training.

@@ -24,5 +24,5 @@ type BenchmarkView struct {
 
 // BenchmarkQuery narrows a list of benchmarks.
 type BenchmarkQuery struct {
-	Unnamed bool `query:"unnamed" doc:"Also list benchmarks without a name, which hold what evaluations drew."`
+	Unnamed bool `query:"unnamed" doc:"Also list benchmarks without a name, which hold what evaluations or samples drew."`
 }

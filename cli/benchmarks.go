@@ -118,7 +118,7 @@ func reservedText(b api.BenchmarkView) string {
 	if r := b.Reserves; r != nil {
 		text += fmt.Sprintf(" (%d were trainable, counted in each task set; %d finished trajectories are of these tasks)", r.Trainable, r.Trajectories)
 	}
-	return text + "; `relabel benchmark delete " + b.Name + "` undoes that while no evaluation is on it"
+	return text + "; `relabel benchmark delete " + b.Name + "` undoes that while no evaluation or sample is on it"
 }
 
 // benchmarkDelete is `relabel benchmark delete BENCHMARK`.
@@ -147,12 +147,12 @@ type benchmarkList struct {
 
 // Run prints the benchmarks.
 func (c *benchmarkList) Run(ctx context.Context) error {
-	heads := []string{"ID", "NAME", "TASKS", "EXCLUDED", "CHOSEN", "MAX TURNS", "MAX CONTEXT", "EVALUATIONS", "CREATED"}
+	heads := []string{"ID", "NAME", "TASKS", "EXCLUDED", "CHOSEN", "MAX TURNS", "MAX CONTEXT", "EVALUATIONS", "SAMPLES", "CREATED"}
 	fetch := func(cl *Session, ctx context.Context) ([]relabel.Benchmark, error) {
 		return cl.Benchmarks(ctx, client.Values(c.BenchmarkQuery))
 	}
 	return list(ctx, c.ClientFlags, fetch, heads, func(b relabel.Benchmark) []any {
-		return []any{b.ID, b.Name, b.Tasks, len(b.Excluded), b.Source.Kind, b.Limits.MaxTurns, b.Limits.MaxContextTokens, b.Evaluations, b.CreatedAt}
+		return []any{b.ID, b.Name, b.Tasks, len(b.Excluded), b.Source.Kind, b.Limits.MaxTurns, b.Limits.MaxContextTokens, b.Evaluations, b.Samples, b.CreatedAt}
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 func TestCreatingABenchmarkSaysWhatItReserves(t *testing.T) {
 	b := api.BenchmarkView{Benchmark: relabel.Benchmark{Name: "all", Tasks: 6}, Reserves: &relabel.Reservation{Trainable: 5, Trajectories: 61}}
 	want := "6 tasks are now reserved, in any task set: neither drawn for collection nor exported (5 were trainable, counted in each task set; 61 finished trajectories are of these tasks); " +
-		"`relabel benchmark delete all` undoes that while no evaluation is on it"
+		"`relabel benchmark delete all` undoes that while no evaluation or sample is on it"
 	if text := reservedText(b); text != want {
 		t.Error(text)
 	}

@@ -24,7 +24,8 @@ var benchmarkSelect = `SELECT be.id, coalesce(be.name, '') AS name, be.taskset_i
 	(SELECT coalesce(json_agg(json_build_object('instance_id', ex.instance_id, 'reason', ex.reason) ORDER BY ex.instance_id), '[]')
 		FROM benchmark_excluded ex WHERE ex.benchmark_id = be.id) AS excluded,
 	` + limitsOf("be") + ` AS limits, be.created_at,
-	(SELECT count(*) FROM iterations it WHERE it.benchmark_id = be.id AND it.kind = 'evaluate') AS evaluations FROM benchmarks be`
+	(SELECT count(*) FROM iterations it WHERE it.benchmark_id = be.id AND it.kind = 'evaluate') AS evaluations,
+	(SELECT count(*) FROM iterations it WHERE it.benchmark_id = be.id AND it.kind = 'sample') AS samples FROM benchmarks be`
 
 const limitColumns = "max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries"
 

@@ -39,8 +39,8 @@ func TestASampleThatMeasuresIsNeverExported(t *testing.T) {
 	if heldOut.BenchmarkID == nil || heldOut.Limits == nil || *heldOut.BenchmarkID == named.ID || *onNamed.BenchmarkID != named.ID || onNamed.Limits.MaxTurns != 7 {
 		t.Errorf("the samples are %+v and %+v", heldOut, onNamed)
 	}
-	if found, err := s.FindBenchmark(ctx, named.ID); err != nil || found.Evaluations != 0 {
-		t.Errorf("the benchmark has %d evaluations, %v", found.Evaluations, err)
+	if found, err := s.FindBenchmark(ctx, named.ID); err != nil || found.Evaluations != 0 || found.Samples != 1 {
+		t.Errorf("the benchmark has %d evaluations and %d samples, %v", found.Evaluations, found.Samples, err)
 	}
 	if list, _, err := s.ListEvaluations(ctx, named.ID, relabel.Page{}); err != nil || len(list) != 0 {
 		t.Errorf("evaluations %+v, %v", list, err)

@@ -115,7 +115,7 @@ func (v *viewer) showBenchmark(w http.ResponseWriter, r *http.Request, b relabel
 	if view.Reserves, err = v.Store.CountReserved(r.Context(), b.ID); err != nil {
 		return err
 	}
-	if mayChange(r) && len(its) == 0 {
+	if mayChange(r) && b.Evaluations+b.Samples == 0 {
 		view.Operations = []operationLink{{"Delete…", "/benchmarks/" + b.ID.String() + "/delete"}}
 	}
 	view.Next, view.First = pageLinks(r, next)

@@ -108,6 +108,12 @@ func TestABenchmarkIsCreatedAndShownOnItsPage(t *testing.T) {
 		t.Errorf("%d tasks", n)
 	}
 	contains(t, s.get(200, "/benchmarks/verified-11/delete"), "Delete benchmark verified-11", "8 that are not held out, counted in each task set", "curl -X DELETE")
+	address, link := "/benchmarks/"+b.ID.String(), "/benchmarks/"+b.ID.String()+"/delete"
+	contains(t, s.get(200, address), link, "<dt>samples on it</dt><dd>0</dd>")
+	s.iterate(`{"kind":"sample","student":"demo-student","benchmark":"verified-11"}`, "...........")
+	if page := s.get(200, address); strings.Contains(page, link) || !strings.Contains(page, "<dt>samples on it</dt><dd>1</dd>") {
+		t.Error("a benchmark with a sample can be deleted")
+	}
 	page := s.get(400, "/benchmarks/new?part=operation&name=x&excluded=nothing")
 	contains(t, page, "give INSTANCE=REASON", "nothing</textarea>")
 	contains(t, s.get(400, "/benchmarks/new?taskset=none"), "no task set has this id or name")
