@@ -68,7 +68,7 @@ func (s *Store) CountSelected(ctx context.Context, export relabel.ID) (list []re
 	return list, classify(err)
 }
 
-// countExcluded reads the exclusions of an export, one part at a time.
+// countExcluded reads the exclusions of an export, one part at a time, with the reasons of its counts.
 func countExcluded(ctx context.Context, tx pgx.Tx, export relabel.ID, count func(trajectory relabel.ID, reason string, states int)) error {
 	rows, _ := tx.Query(ctx, "SELECT excluded FROM export_parts WHERE export_id = $1 AND done", export)
 	var text []byte
@@ -78,11 +78,15 @@ func countExcluded(ctx context.Context, tx pgx.Tx, export relabel.ID, count func
 				Reason     string     `json:"reason"`
 				Trajectory relabel.ID `json:"trajectory"`
 				States     int        `json:"states"`
+				Detail     string     `json:"detail"`
 			}
 			if err := lines.Decode(&line); errors.Is(err, io.EOF) {
 				return nil
 			} else if err != nil {
 				return err
+			}
+			if line.Reason == "benchmark" && line.Detail != "" {
+				line.Reason = relabel.BenchmarkReason(line.Detail)
 			}
 			count(line.Trajectory, line.Reason, line.States)
 		}

@@ -27,6 +27,7 @@ func TestExportsThatHoldATrajectoryAreListedWithItsPart(t *testing.T) {
 			p, err := s.FindExportPart(ctx, id, n)
 			must(t, err)
 			left := fmt.Sprintf(`{"reason":"label_missing","trajectory":%q,"turn":1,"states":1,"detail":"\u0000"}`+"\n", p.Trajectories[0].ID)
+			left += fmt.Sprintf(`{"reason":"benchmark","trajectory":%q,"turn":null,"states":2,"detail":"verified"}`+"\n", p.Trajectories[0].ID)
 			must(t, s.FinishExportPart(ctx, id, n, []byte("{}"), []byte(left)))
 		}
 		must(t, s.FinishExport(ctx, e))
@@ -52,7 +53,7 @@ func TestExportsThatHoldATrajectoryAreListedWithItsPart(t *testing.T) {
 	n := 0
 	for i, it := range selected {
 		n += it.Trajectories
-		if it.Number != selected[0].Number+i || it.Turns < it.Labels || it.Excluded["label_missing"] != it.Trajectories || it.Left() != it.Turns-it.Trajectories {
+		if it.Number != selected[0].Number+i || it.Turns < it.Labels || it.Excluded["label_missing"] != it.Trajectories || it.Excluded["benchmark:verified"] != 2*it.Trajectories || it.Left() != it.Turns-3*it.Trajectories {
 			t.Errorf("selected: %+v", selected)
 		}
 	}
