@@ -65,7 +65,7 @@ type IterationDisagreements struct {
 	IterationID ID                  `json:"iteration_id" doc:"The iteration."`
 	Number      int                 `json:"number" doc:"The iteration's number."`
 	StudentID   ID                  `json:"student_id" doc:"The student."`
-	LabelRule   LabelRule           `json:"label_rule" doc:"At which states of the student the teacher was asked for a label. With another rule than all, shares are of these states, which differ from the others."`
+	LabelRule   LabelRule           `json:"label_rule" doc:"At which states of the student the teacher was asked for a label. Shares are of these states, which differ from the others if the rule selects."`
 	Differ      Proportion          `json:"differ" doc:"Student turns whose label differs among those with a label."`
 	ByTool      []ToolDisagreement  `json:"by_tool" nullable:"false" doc:"The same by the tool of the student's action."`
 	ByPhase     []PhaseDisagreement `json:"by_phase" nullable:"false" doc:"The same by the phase of the student's action."`

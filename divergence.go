@@ -50,7 +50,7 @@ type Divergence struct {
 type LabelAgreement struct {
 	Compared  int       `json:"compared" doc:"The student's turns whose first label was received."`
 	Agreed    int       `json:"agreed" doc:"Turns among these whose action is the label's."`
-	LabelRule LabelRule `json:"label_rule" doc:"At which states of the student the teacher was asked for a label. With another rule than all, shares are of these states, which differ from the others."`
+	LabelRule LabelRule `json:"label_rule" doc:"At which states of the student the teacher was asked for a label. Shares are of these states, which differ from the others if the rule selects."`
 	// Tools has at most MaxDivergenceTools entries and one for the rest.
 	Tools []ToolAgreement `json:"tools" nullable:"false" doc:"The same by the tool that the student called first, the most frequent first; without a name: no call, or the sum of rare tools."`
 }

@@ -66,7 +66,7 @@ func (t TrainedTasks) Text() string {
 		text = fmt.Sprintf("1 of %d tasks was in its training", t.Of)
 	}
 	if t.Deleted > 0 {
-		text += fmt.Sprintf("; the tasks of %d deleted exports are unknown", t.Deleted)
+		text += fmt.Sprintf("; the tasks of deleted exports (%d) are unknown", t.Deleted)
 	}
 	return text
 }

@@ -30,8 +30,8 @@ var (
 
 // FailureRules is the version of the rules that compute modes. Every change that can alter what is
 // computed of a stored trajectory raises it, and each is then computed again: 2 also compares student
-// and teacher. docs/failures.md has the rules.
-const FailureRules = 2
+// and teacher, 3 tells warnings of compilers and names that are no tool's. docs/failures.md has the rules.
+const FailureRules = 3
 
 // ToolUseErrorTurns is the number of turns with a tool-use error from which a trajectory has one.
 const ToolUseErrorTurns = 1

@@ -1,11 +1,20 @@
 package relabel
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // LabelRule says at which states of the student the teacher is asked for a label, as text: all,
 // every:K, uncertain:X, after_failure, first_after_parting:N or teacher_turns:K, all but the first and
 // the last with an optional floor, such as every:4+0.1. Package labelrule has their meaning.
 type LabelRule string
+
+// Selects reports whether the rule leaves out states of the student: neither all does, nor a rule that
+// ends rollouts.
+func (r LabelRule) Selects() bool {
+	return r != LabelAll && !strings.HasPrefix(string(r), "teacher_turns:")
+}
 
 // LabelAll asks the teacher at every state.
 const LabelAll LabelRule = "all"
@@ -18,6 +27,7 @@ type LabelledTrajectory struct {
 	InstanceID  string
 	Generation  int // from 0
 	Executors   Executors
+	Cut         bool            // the run's rule ended the rollout
 	States      []LabelledState // one per turn, in order
 }
 
@@ -63,6 +73,7 @@ type SimulatedLabels struct {
 	TeacherStates int `json:"teacher_states" doc:"States in which the teacher acted; its action is the label."`
 	StudentStates int `json:"student_states" doc:"States in which the student acted."`
 	NotAsked      int `json:"not_asked" doc:"Student states, counted in student_states, at which the teacher was not asked when they were collected; all figures below are of the other states."`
+	Cut           int `json:"cut" doc:"Trajectories that the rule teacher_turns ended when they were collected: the states that would have followed are in no figure."`
 	// Selected counts student states; Expected is the sum of their probabilities, which does not
 	// depend on the draw.
 	Selected int     `json:"selected" doc:"Student states that the rule selects."`

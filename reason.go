@@ -30,14 +30,20 @@ func AddReasons(a, b []ReasonCount) []ReasonCount {
 	slices.SortFunc(sum, func(x, y ReasonCount) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Reason, y.Reason))
 	})
-	return sum[:min(len(sum), MostReasons)]
+	return sum
 }
 
-// ReasonText lists reasons with their counts.
+// FirstReasons are the first MostReasons of counts.
+func FirstReasons(all []ReasonCount) []ReasonCount { return all[:min(len(all), MostReasons)] }
+
+// ReasonText lists the first reasons with their counts.
 func ReasonText(reasons []ReasonCount) string {
 	var parts []string
-	for _, r := range reasons {
+	for _, r := range FirstReasons(reasons) {
 		parts = append(parts, fmt.Sprintf("%d x %s", r.Count, r.Reason))
+	}
+	if more := len(reasons) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d other reasons", more))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -57,7 +57,7 @@ func TestAnEvaluationOnTrainedTasksSaysSo(t *testing.T) {
 	if text := comparedText(relabel.Comparison{Evaluation: &e, With: &with}); text != "q, evaluate 1 (student@1) minus p3, evaluate 5 (base@1) on fromfile" {
 		t.Error(text)
 	}
-	if text := (relabel.TrainedTasks{Of: 2, Deleted: 3}).Text(); text != "0 of 2 tasks were in its training; the tasks of 3 deleted exports are unknown" {
+	if text := (relabel.TrainedTasks{Of: 2, Deleted: 3}).Text(); text != "0 of 2 tasks were in its training; the tasks of deleted exports (3) are unknown" {
 		t.Error(text)
 	}
 }

@@ -75,7 +75,7 @@ func divergenceRow(run string, d relabel.Divergence) []any {
 	}
 	if d.Agreement != nil && d.Agreement.Compared > 0 {
 		agreed = fmt.Sprintf("%d of %d", d.Agreement.Agreed, d.Agreement.Compared)
-		if rule := d.Agreement.LabelRule; rule != relabel.LabelAll {
+		if rule := d.Agreement.LabelRule; rule.Selects() {
 			agreed += fmt.Sprintf(", asked by %s", rule)
 		}
 	}

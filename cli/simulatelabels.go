@@ -72,6 +72,9 @@ func printLeftOut(answer relabel.LabelSimulation) {
 	if total.WithoutUsage > 0 {
 		say("%d answers without a token count are in calls, but not in tokens and cost.", total.WithoutUsage)
 	}
+	if total.Cut > 0 {
+		say("The rule teacher_turns ended %d of %d rollouts when they were collected: the states that would have followed are in no figure.", total.Cut, total.Trajectories)
+	}
 	if total.NotAsked > 0 {
 		say("The run was collected with a label rule. At %d of the student's states the teacher was not asked: all figures, unbiased ones too, are of the other states only, without the weights of that rule.", total.NotAsked)
 	}

@@ -21,6 +21,14 @@ func rule(t testing.TB, text relabel.LabelRule) labelrule.Rule {
 	return r
 }
 
+func TestOnlySomeRulesLeaveStatesOut(t *testing.T) {
+	for text, selects := range map[relabel.LabelRule]bool{relabel.LabelAll: false, "teacher_turns:3": false, "every:4": true, "after_failure+0.1": true} {
+		if text.Selects() != selects {
+			t.Errorf("%s selects: %t", text, !selects)
+		}
+	}
+}
+
 func TestRulesOfAnotherFormAreRefused(t *testing.T) {
 	for _, text := range []string{"none", "every", "every:0", "every:01", "every:1000", "every:2 0.1", "every:2+0", "every:2+1", "every:2+0.0", "all+0.1",
 		"uncertain", "uncertain:-1", "uncertain:1e2", "uncertain:NaN", "after_failure:2", "first_after_parting", "teacher_turns:2+0.1", "every:2\n", "EVERY:2"} {

@@ -118,6 +118,9 @@ func newTally(run relabel.Run, price *relabel.Price) *tally {
 
 func (c *tally) add(r Rule, at Place, tr relabel.LabelledTrajectory) {
 	c.Trajectories++
+	if tr.Cut {
+		c.Cut++
+	}
 	for i, s := range tr.States {
 		d := r.Decide(at, tr.Executors, State{T: i + 1, AfterFailure: s.AfterFailure, Uncertainty: s.Uncertainty})
 		student := tr.Executors.At(i+1) == relabel.Student

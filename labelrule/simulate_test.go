@@ -154,8 +154,9 @@ func TestUncertaintyWithoutLogprobsIsRefused(t *testing.T) {
 func TestStatesThatWereNotAskedAreCountedApart(t *testing.T) {
 	in := stored(relabel.DAgger)
 	in.Trajectories[1].States[2] = relabel.LabelledState{Status: relabel.NotSelected, AfterFailure: true}
+	in.Trajectories[0].Cut = true
 	got := simulate(t, in, "after_failure")[0].Total
-	if got.NotAsked != 1 || got.StudentStates != 6 || got.Selected != 2 || got.All.Calls != 7 || got.Recall.Of != 2 {
+	if got.Cut != 1 || got.NotAsked != 1 || got.StudentStates != 6 || got.Selected != 2 || got.All.Calls != 7 || got.Recall.Of != 2 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -6,7 +6,7 @@ ALTER TABLE tasks
         '^\s*([a-z][a-z0-9+.-]*://[^/]*/|[^/:]*:|[^/:]*\.[^/:]*/+(?=[^/]+/+[^/]))?/*', ''), '(\.git|/|\s)+$', '')) STORED,
     ADD COLUMN commit_key text COLLATE "C" NOT NULL GENERATED ALWAYS AS (lower(btrim(base_commit COLLATE "C"))) STORED;
 CREATE INDEX tasks_instance_key ON tasks (instance_key);
-CREATE INDEX tasks_commit_key ON tasks (repo_key, left(commit_key, 7)) WHERE repo_key <> '' AND commit_key <> '';
+CREATE INDEX tasks_commit_key ON tasks (left(repo_key, 200), left(commit_key, 7)) WHERE repo_key <> '' AND commit_key <> '';
 
 ---- create above / drop below ----
 

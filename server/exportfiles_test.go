@@ -64,8 +64,14 @@ func TestNoPartOfAnIterationIsExported(t *testing.T) {
 	s.want(201, ask(`,"iteration":1`))
 	s.want(201, s.post("/v1/runs/"+ids.run+"/iterations", `{"student":"student","kind":"evaluate"}`))
 	s.want(201, ask(`,"iteration":1`)) // an evaluation that runs is in nobody's way
-	if n := len(s.store.exports); n != 8 {
-		t.Errorf("%d exports are queued, not 8", n)
+	s.store.iterations[2].State, s.store.iterations[2].BenchmarkID = relabel.IterationDone, new(relabel.NewID())
+	s.want(201, ask(``)) // the latest only measures
+	if sel := s.store.exports[len(s.store.exports)-1].Selection; sel.Iteration != 2 {
+		t.Errorf("the latest iteration for training is %d", sel.Iteration)
+	}
+	s.refused(ask(`,"iteration":3`), 422, relabel.CodeInvalid, "iteration")
+	if n := len(s.store.exports); n != 9 {
+		t.Errorf("%d exports are queued, not 9", n)
 	}
 }
 

@@ -159,13 +159,14 @@ func unless(text, nothing string) string {
 
 // lastIteration returns the last exported iteration: the requested one, else the latest that is
 // done or, with Unfinished, done or running. It refuses an iteration that does not exist, and
-// without Unfinished a running one, of which the data set would silently hold only a part.
+// without Unfinished a running one, of which the data set would silently hold only a part. Those that
+// only measure are never exported.
 func (s *site) lastIteration(ctx context.Context, kind relabel.IterationKind, sel relabel.ExportSelection) (last relabel.Iteration, err error) {
 	its, err := s.Store.ListIterations(ctx, sel.RunID)
 	if err != nil {
 		return last, err
 	}
-	its = slices.DeleteFunc(its, func(it relabel.Iteration) bool { return it.Kind != kind })
+	its = slices.DeleteFunc(its, func(it relabel.Iteration) bool { return it.Kind != kind || it.BenchmarkID != nil })
 	if last, err = chosenIteration(its, kind, sel); err != nil {
 		return last, err
 	}

@@ -194,7 +194,8 @@ func noneAsNull(names []string) []string {
 const (
 	sameInstance = "ta.instance_key = has.instance_key"
 	sameCommit   = `has.repo_key <> '' AND has.commit_key <> '' AND ta.repo_key <> '' AND ta.commit_key <> ''
-		AND ta.repo_key = has.repo_key AND left(ta.commit_key, 7) = left(has.commit_key, 7)
+		AND left(ta.repo_key, 200) = left(has.repo_key, 200) AND ta.repo_key = has.repo_key
+		AND left(ta.commit_key, 7) = left(has.commit_key, 7)
 		AND (starts_with(ta.commit_key, has.commit_key) OR starts_with(has.commit_key, ta.commit_key))`
 )
 
@@ -226,7 +227,7 @@ func refuseReserved(ctx context.Context, tx pgx.Tx, p relabel.PlannedIteration) 
 	var name string
 	err := tx.QueryRow(ctx, "SELECT count(*), coalesce(min(name), '') FROM ("+reservedTasks("ta.id = ANY ($1)", "$2::text[]")+") re", tasks, texts(p.Iteration.AllowBenchmarks)).Scan(&n, &name)
 	if err == nil && n > 0 {
-		err = relabel.Errorf(relabel.CodeConflict, "the benchmark %s, which is new, reserves %d of the drawn tasks: try again, for another draw", name, n)
+		err = relabel.Errorf(relabel.CodeConflict, "the benchmark %s, which is new, reserves %d of its tasks: draw again, or choose others", name, n)
 	}
 	return err
 }

@@ -124,3 +124,20 @@ func TestTheDatabaseRefusesWhatARuleCannotEnd(t *testing.T) {
 		}
 	}
 }
+
+func TestASimulationKnowsWhichRolloutsTheRuleEnded(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	d := cutRollouts(t, s)
+	cut, all := 0, 0
+	must(t, s.EachLabelledTrajectory(t.Context(), d.Run.ID, false, func(tr relabel.LabelledTrajectory) error {
+		all++
+		if tr.Cut {
+			cut++
+		}
+		return nil
+	}))
+	if cut != 1 || all != 3 {
+		t.Errorf("%d of %d are cut", cut, all)
+	}
+}

@@ -177,9 +177,7 @@ func TestSumsOfARunDoNotWaitForThoseOfAnother(t *testing.T) {
 		_, err := s.ListDivergences(ctx, slow.Run.ID, slow.Teacher.ID)
 		waiting <- err
 	}()
-	for value[int](t, s, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 0 {
-		time.Sleep(10 * time.Millisecond)
-	}
+	blocked(t, s, tx, 1)
 	soon, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	if _, err := s.ListDivergences(soon, quick.Run.ID, quick.Teacher.ID); err != nil {

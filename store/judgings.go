@@ -168,6 +168,9 @@ func (s *Store) JudgeProgress(ctx context.Context, sel relabel.JudgeSelection) (
 		}
 		return nil
 	})
+	for i := range all {
+		all[i].Reasons = relabel.FirstReasons(all[i].Reasons)
+	}
 	return all, classify(err)
 }
 

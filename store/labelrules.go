@@ -15,7 +15,7 @@ const labelledAtOnce = 100
 
 // labelledSelect reads the turns of trajectories with their labels, one trajectory after the other, and
 // with $2 the log-probabilities of the student's tokens.
-const labelledSelect = `SELECT tr.id, tr.iteration_id, tr.task_id, ta.instance_id, tr.generation, tr.executors, tu.t,
+const labelledSelect = `SELECT tr.id, tr.iteration_id, tr.task_id, ta.instance_id, tr.generation, tr.executors, tr.verdict = 'cut', tu.t,
 		l.status, tu.agrees, l.prompt_tokens, l.completion_tokens, l.cached_tokens,
 		EXISTS (SELECT 1 FROM observations o WHERE (o.trajectory_id, o.attempt, o.t) = (tu.trajectory_id, tu.attempt, tu.t - 1) AND (o.failed OR o.exit_code <> 0)),
 		CASE WHEN $2 AND tu.executor = 'student' THEN (SELECT a.logprobs FROM actions a WHERE (a.trajectory_id, a.attempt, a.t, a.policy_id, a.sample)
@@ -57,7 +57,7 @@ func (s *Store) readLabelled(ctx context.Context, ids []relabel.ID, logprobs boo
 	var prompt, completion, cached *int
 	var tokens []float32
 	rows, _ := s.pool.Query(ctx, labelledSelect, ids, logprobs)
-	_, err := pgx.ForEachRow(rows, []any{&id, &tr.IterationID, &tr.TaskID, &tr.InstanceID, &tr.Generation, &tr.Executors, &t,
+	_, err := pgx.ForEachRow(rows, []any{&id, &tr.IterationID, &tr.TaskID, &tr.InstanceID, &tr.Generation, &tr.Executors, &tr.Cut, &t,
 		&state.Status, &state.Agrees, &prompt, &completion, &cached, &state.AfterFailure, &tokens}, func() error {
 		if id != last {
 			all = append(all, tr)

@@ -97,7 +97,7 @@ func TestAttackTextInEveryFieldIsInertOnEveryPage(t *testing.T) {
 	s := start(t)
 	done, other, failed := s.attacked()
 	e := s.exported()
-	evaluation := s.evaluate()
+	first, evaluation := s.evaluation(1), s.evaluation(2)
 	benchmark := relabel.Benchmark{ID: relabel.NewID(), Name: hostile, TasksetID: s.run.TasksetID, Source: relabel.BenchmarkSource{Kind: relabel.FromAll}, Limits: relabel.PaperLimits,
 		Excluded: []relabel.ExcludedTask{{InstanceID: hostile, Reason: hostile}}}
 	s.must(s.store.CreateBenchmark(t.Context(), benchmark, []relabel.ID{done.TaskID}))
@@ -110,7 +110,7 @@ func TestAttackTextInEveryFieldIsInertOnEveryPage(t *testing.T) {
 		"/trajectories", "/trajectories?run=" + s.run.ID.String() + "&instance=" + query, "/trajectories/search?text=script", "/trajectories/search?text=" + query, "/trajectories/search?part=found&text=" + query + "&instance_part=attack", base, base + "?attempt=1", base + "/turns?from=1&to=2", base + "/turns?part=cards&from=1&to=2&whole=1", base + "/turns/1", base + "/turns/2",
 		base + "/find?q=script", base + "/find?q=" + query, base + "/patch", base + "/test-output", base + "/file.html", base + "/trainer", base + "/reviews", "/trajectories/" + failed.ID.String(),
 		"/compare?a=" + done.ID.String() + "&b=" + other.ID.String(), "/compare?part=pairs&pairs=1-1,2-2&a=" + done.ID.String() + "&b=" + other.ID.String(),
-		run + "/report", "/benchmarks", "/benchmarks?unnamed=true", "/benchmarks/" + benchmark.ID.String(), "/iterations/" + evaluation.IterationID.String() + "/comparison?with=" + evaluation.IterationID.String(),
+		run + "/report", "/benchmarks", "/benchmarks?unnamed=true", "/benchmarks/" + benchmark.ID.String(), "/iterations/" + evaluation.IterationID.String() + "/comparison?with=" + first.IterationID.String(),
 		"/benchmarks/new?name=" + query + "&taskset=" + set + "&excluded=" + query + "%3D" + query + "&instances=" + query,
 		"/tasks", "/tasks/" + set, "/tasks/" + set + "?q=" + query, "/tasks/" + set + "/attack__one-1",
 		"/policies", "/policies/" + s.run.TeacherID.String(), "/policies/" + s.iteration.StudentID.String(), "/exports", "/exports/" + e.ID.String(), "/exports/" + e.ID.String() + "/rows/tree/0", "/reviews", "/reviews?flag=" + url.QueryEscape("<script>")}

@@ -28,6 +28,9 @@ func TestEveryOptionOfTheRESTInterfaceIsOnItsForm(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	all := s.begin("forms", "s")
+	mixed := s.run
+	mixed.ID, mixed.Name, mixed.Recipe, mixed.Beta, mixed.Rho = relabel.NewID(), "mixed", relabel.AggreVaTe, nil, &relabel.PaperRho
+	s.must(s.store.CreateRun(t.Context(), mixed))
 	run, iteration, trajectory := "/runs/"+s.run.ID.String(), "/iterations/"+s.iteration.ID.String(), "/trajectories/"+all[0].ID.String()
 	for _, c := range []struct {
 		path    string
@@ -38,7 +41,7 @@ func TestEveryOptionOfTheRESTInterfaceIsOnItsForm(t *testing.T) {
 		{"/policies/new", api.NewPolicy{}, []string{""}},
 		{"/benchmarks/new", api.NewBenchmark{}, []string{""}},
 		{run + "/scheduling", api.SchedulingPatch{}, []string{""}},
-		{run + "/start", api.NewIteration{}, []string{"", "?kind=evaluate"}},
+		{"", api.NewIteration{}, []string{run + "/start", run + "/start?kind=evaluate", "/runs/" + mixed.ID.String() + "/start"}},
 		{run + "/export", api.NewExport{}, []string{"?views=tree&views=linear"}},
 		{run + "/verify", api.Regrade{}, []string{""}},
 		{run + "/verify/cancel", api.CancelRegrade{}, []string{""}},

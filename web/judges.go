@@ -66,6 +66,7 @@ func (v *viewer) addJudges(ctx context.Context, view *failuresView, judges []rel
 		view.JudgingFailed += p.Judgings[relabel.JudgingFailed]
 		view.JudgingReasons = relabel.AddReasons(view.JudgingReasons, p.Reasons)
 	}
+	view.JudgingReasons = relabel.FirstReasons(view.JudgingReasons)
 	if mayChange && view.Run.DeletingAt == nil {
 		view.Operations = append(view.Operations, operationLink{"Judge…", runPath(view.Run.ID) + "/judgings"})
 		if view.Judging > 0 {

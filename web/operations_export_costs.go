@@ -47,12 +47,12 @@ func chosenRounds(rounds []round, kind relabel.IterationKind, body api.NewExport
 	last := -1
 	for _, r := range rounds {
 		over := r.State == relabel.IterationDone || body.Unfinished && r.State == relabel.IterationRunning
-		if r.Kind == kind && over && (body.Iteration == 0 || r.Number == body.Iteration) {
+		if r.Kind == kind && r.BenchmarkID == nil && over && (body.Iteration == 0 || r.Number == body.Iteration) {
 			last = max(last, r.Number)
 		}
 	}
 	for _, r := range rounds {
-		if r.Kind == kind && (r.Number == last || body.Aggregated && r.Number < last) {
+		if r.Kind == kind && r.BenchmarkID == nil && (r.Number == last || body.Aggregated && r.Number < last) {
 			chosen = append(chosen, r)
 		}
 	}

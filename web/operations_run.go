@@ -111,7 +111,9 @@ func runOperations(v runView) []operationLink {
 	} else {
 		links = append(links, operationLink{"Delete…", path + "/delete"})
 	}
-	if slices.ContainsFunc(v.Iterations, func(r round) bool { return r.Kind == v.Recipe.DefaultKind() && r.State == relabel.IterationDone }) {
+	if slices.ContainsFunc(v.Iterations, func(r round) bool {
+		return r.Kind == v.Recipe.DefaultKind() && r.BenchmarkID == nil && r.State == relabel.IterationDone
+	}) {
 		links = append(links, operationLink{"Export…", path + "/export"})
 	}
 	return links

@@ -38,6 +38,9 @@ func (v *viewer) startIteration(r *http.Request, run relabel.Run, chosen url.Val
 	if reserved > 0 {
 		o.Notes = append(o.Notes, fmt.Sprintf("Does not draw from %s tasks that benchmarks reserve.", chart.Grouped(int64(reserved))))
 	}
+	if body.Kind == relabel.Sample && (body.HeldOut || body.Benchmark != "") {
+		o.Notes = append(o.Notes, "Only measures the student: no export has these trajectories.")
+	}
 	if run.Paused != nil {
 		o.Notes = append(o.Notes, "The run is paused: no rollout starts until it is resumed.")
 	}

@@ -128,7 +128,7 @@ func TestThePageOfScalingShowsSeveralRunsInOneChart(t *testing.T) {
 	s.must(err)
 	s.must(s.store.DeleteExport(t.Context(), exports[0].ID))
 	for _, page := range []string{link, run + "/report"} {
-		contains(t, s.get(200, page), "0 of 11 tasks were in its training; the tasks of 1 deleted exports are unknown")
+		contains(t, s.get(200, page), "0 of 11 tasks were in its training; the tasks of deleted exports (1) are unknown")
 	}
 	policy := html.UnescapeString(s.get(200, "/policies/low"))
 	contains(t, policy, "2\u202f304 effective samples", "untrained: the start", "1.5")

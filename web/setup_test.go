@@ -144,13 +144,16 @@ func (s *site) begin(name string, executors ...string) []relabel.Trajectory {
 }
 
 // evaluate adds an evaluation of the run's first task by the student alone.
-func (s *site) evaluate() relabel.Trajectory {
+func (s *site) evaluate() relabel.Trajectory { return s.evaluation(1) }
+
+// evaluation is the evaluation with a number.
+func (s *site) evaluation(number int) relabel.Trajectory {
 	s.t.Helper()
 	list, err := s.store.ListTrajectories(s.t.Context(), relabel.TrajectoryFilter{RunID: &s.run.ID}, relabel.Newest, relabel.Page{Limit: 1})
 	s.must(err)
-	it := relabel.Iteration{ID: relabel.NewID(), RunID: s.run.ID, Number: 1, Kind: relabel.Evaluate, StudentID: s.iteration.StudentID, Generations: 1, State: relabel.IterationRunning}
+	it := relabel.Iteration{ID: relabel.NewID(), RunID: s.run.ID, Number: number, Kind: relabel.Evaluate, StudentID: s.iteration.StudentID, Generations: 1, State: relabel.IterationRunning}
 	tr := relabel.Trajectory{ID: relabel.NewID(), RunID: s.run.ID, IterationID: it.ID, TaskID: list.Items[0].TaskID, InstanceID: list.Items[0].InstanceID,
-		Iteration: 1, Kind: relabel.Evaluate, State: relabel.Queued, Executors: relabel.Executors(strings.Repeat("s", relabel.PaperLimits.MaxTurns))}
+		Iteration: number, Kind: relabel.Evaluate, State: relabel.Queued, Executors: relabel.Executors(strings.Repeat("s", relabel.PaperLimits.MaxTurns))}
 	s.must(s.store.CreateIteration(s.t.Context(), relabel.PlannedIteration{Iteration: it, Trajectories: []relabel.Trajectory{tr}}))
 	return tr
 }
