@@ -8,19 +8,12 @@ import (
 
 // EvaluationReport sums up the evaluations and samples of a run.
 type EvaluationReport struct {
-	RunID       ID           `json:"run_id" doc:"The run."`
-	Evaluations []Evaluation `json:"evaluations" nullable:"false" doc:"The evaluations in order of creation."`
+	RunID       ID        `json:"run_id" doc:"The run."`
+	Evaluations []Results `json:"evaluations" nullable:"false" doc:"The evaluations in order of creation."`
 	// Comparisons are of done evaluations: in one that runs or was cancelled, the tasks that ended are
 	// mostly those with short trajectories.
 	Comparisons []Comparison `json:"comparisons" nullable:"false" doc:"Each evaluation that is done against the one before it that is done, on the same benchmark. Running and cancelled ones are not compared."`
 	Samples     []Results    `json:"samples" nullable:"false" doc:"The sample iterations in order of creation."`
-}
-
-// Evaluation is the result of an evaluate iteration.
-type Evaluation struct {
-	Results
-	BenchmarkID ID     `json:"benchmark_id" doc:"The benchmark."`
-	Benchmark   string `json:"benchmark,omitempty" doc:"Name of the benchmark; absent: it has none."`
 }
 
 // Results are those of an iteration in which the student alone acts. A trajectory without a valid
@@ -34,6 +27,8 @@ type Results struct {
 	Number         int            `json:"number" doc:"The iteration's number."`
 	State          IterationState `json:"state" doc:"The iteration's state."`
 	CreatedAt      time.Time      `json:"created_at" doc:"When the iteration was created."`
+	BenchmarkID    ID             `json:"benchmark_id,omitzero" doc:"The benchmark of an evaluation, or of a sample that only measures; absent: a sample for training."`
+	Benchmark      string         `json:"benchmark,omitempty" doc:"Name of the benchmark; absent: it has none, or there is no benchmark."`
 	StudentID      ID             `json:"student_id" doc:"The checkpoint."`
 	Student        string         `json:"student" doc:"Name and version of the checkpoint."`
 	Generations    int            `json:"generations" doc:"Rollouts of each task."`
@@ -50,6 +45,9 @@ type Results struct {
 	PassAtK      []PassAtK           `json:"pass_at_k,omitempty" doc:"pass@k, with several generations; absent otherwise."`
 	Repositories []RepositoryResults `json:"repositories" nullable:"false" doc:"The same by repository."`
 }
+
+// OnBenchmark reports whether the iteration only measures: it is on a benchmark.
+func (r Results) OnBenchmark() bool { return r.BenchmarkID != ID{} }
 
 // TrainedTasks counts the tasks of a benchmark in the exports that trained a policy version or one that its
 // training started from. A task is the same as for a reservation, see BenchmarkStore.ListReserved.
@@ -93,8 +91,8 @@ type Comparison struct {
 	Low        *float64 `json:"low,omitempty" doc:"Lower bound of its 95% interval, by a bootstrap over tasks; absent with fewer than two tasks."`
 	High       *float64 `json:"high,omitempty" doc:"Upper bound of the interval."`
 	// Evaluation and With are nil in the report of a run, which has them.
-	Evaluation *Evaluation `json:"evaluation,omitempty" doc:"The evaluation with its results; absent in the report of a run."`
-	With       *Evaluation `json:"with,omitempty" doc:"The one that it is compared with; absent in the report of a run."`
+	Evaluation *Results `json:"evaluation,omitempty" doc:"The evaluation with its results; absent in the report of a run."`
+	With       *Results `json:"with,omitempty" doc:"The one that it is compared with; absent in the report of a run."`
 	// Changed are the tasks behind Better and Worse.
 	Changed []ChangedTask `json:"changed,omitempty" doc:"The tasks that are better or worse, sorted by instance id; absent without any, and in the report of a run."`
 }

@@ -25,7 +25,7 @@ type ScalingSeries struct {
 // ScalingPoint is an evaluation of a policy version whose training is known.
 type ScalingPoint struct {
 	Effective  EffectiveSamples `json:"effective" doc:"How much the student was trained."`
-	Evaluation Evaluation       `json:"evaluation" doc:"The evaluation, which may be of another run."`
+	Evaluation Results          `json:"evaluation" doc:"The evaluation, which may be of another run."`
 }
 
 // ScalingExcluded is an evaluation that is not a point.

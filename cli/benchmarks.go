@@ -198,7 +198,7 @@ func sourceText(s relabel.BenchmarkSource) string {
 }
 
 // printEvaluationsOn prints the evaluations on a benchmark, newest first.
-func printEvaluationsOn(evaluations []relabel.Evaluation) error {
+func printEvaluationsOn(evaluations []relabel.Results) error {
 	if len(evaluations) == 0 {
 		return nil
 	}
@@ -210,7 +210,7 @@ func printEvaluationsOn(evaluations []relabel.Evaluation) error {
 		return err
 	}
 	for _, e := range evaluations {
-		sayTrained(e.Results)
+		sayTrained(e)
 	}
 	return nil
 }

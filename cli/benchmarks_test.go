@@ -49,11 +49,11 @@ func TestExcludedTasksOfABenchmarkNameIt(t *testing.T) {
 }
 
 func TestAnEvaluationOnTrainedTasksSaysSo(t *testing.T) {
-	e := relabel.Evaluation{Results: relabel.Results{Run: "q", Kind: relabel.Evaluate, Number: 1, Student: "student@1", Trained: &relabel.TrainedTasks{Tasks: 1, Of: 2}}, Benchmark: "fromfile"}
-	if text := trainedText(e.Results); text != "q, evaluate 1 (student@1): 1 of 2 tasks was in its training" {
+	e := relabel.Results{Run: "q", Kind: relabel.Evaluate, Number: 1, Student: "student@1", Trained: &relabel.TrainedTasks{Tasks: 1, Of: 2}, BenchmarkID: relabel.NewID(), Benchmark: "fromfile"}
+	if text := trainedText(e); text != "q, evaluate 1 (student@1): 1 of 2 tasks was in its training" {
 		t.Error(text)
 	}
-	with := relabel.Evaluation{Results: relabel.Results{Run: "p3", Kind: relabel.Evaluate, Number: 5, Student: "base@1"}}
+	with := relabel.Results{Run: "p3", Kind: relabel.Evaluate, Number: 5, Student: "base@1"}
 	if text := comparedText(relabel.Comparison{Evaluation: &e, With: &with}); text != "q, evaluate 1 (student@1) minus p3, evaluate 5 (base@1) on fromfile" {
 		t.Error(text)
 	}

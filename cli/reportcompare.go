@@ -38,16 +38,16 @@ func (c *reportCompare) Run(ctx context.Context) error {
 		}
 		say("%s", comparedText(comparison))
 		say("%s", differenceText(comparison))
-		sayTrained(comparison.Evaluation.Results)
-		sayTrained(comparison.With.Results)
+		sayTrained(*comparison.Evaluation)
+		sayTrained(*comparison.With)
 		return printChanged(comparison.Changed)
 	})
 }
 
 // comparedText says which evaluation is compared with which, on which benchmark.
 func comparedText(c relabel.Comparison) string {
-	of := func(e *relabel.Evaluation) string {
-		return fmt.Sprintf("%s, %s (%s)", e.Run, nameOfResults(e.Results), e.Student)
+	of := func(r *relabel.Results) string {
+		return fmt.Sprintf("%s, %s (%s)", r.Run, nameOfResults(*r), r.Student)
 	}
 	return fmt.Sprintf("%s minus %s on %s", of(c.Evaluation), of(c.With), benchmarkName(*c.Evaluation))
 }

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"relabel"
@@ -38,15 +40,9 @@ func (c *reportRun) Run(ctx context.Context) error {
 // evaluationTable has a row for each evaluation, then for each sample.
 func evaluationTable(report relabel.EvaluationReport) *table {
 	t := newTable("ITERATION", "BENCHMARK", "STUDENT", "TASKS", "UNGRADED", "NOT VERIFIED", "INFRASTRUCTURE", "CANCELLED", "OPEN", "SUBMITTED", "RESOLVED", "INTERVAL", "PASS@K", "ID")
-	row := func(r relabel.Results, benchmark string) {
-		t.row(nameOfResults(r), benchmark, r.Student, r.Tasks, r.Ungraded, r.Unverified, r.Infrastructure, r.Cancelled, r.Open,
+	for _, r := range slices.Concat(report.Evaluations, report.Samples) {
+		t.row(nameOfResults(r), benchmarkName(r), r.Student, r.Tasks, r.Ungraded, r.Unverified, r.Infrastructure, r.Cancelled, r.Open,
 			proportionText(r.Submitted), proportionText(r.Resolved), r.Resolved.Interval, passAtKText(r.PassAtK), r.IterationID)
-	}
-	for _, e := range report.Evaluations {
-		row(e.Results, benchmarkName(e))
-	}
-	for _, r := range report.Samples {
-		row(r, "–")
 	}
 	return t
 }
@@ -56,10 +52,7 @@ func printEvaluations(report relabel.EvaluationReport) error {
 		return err
 	}
 	say("shares of the graded trajectories with 95%% intervals; a trajectory without a valid submission is not resolved")
-	for _, e := range report.Evaluations {
-		sayTrained(e.Results)
-	}
-	for _, r := range report.Samples {
+	for _, r := range slices.Concat(report.Evaluations, report.Samples) {
 		sayTrained(r)
 	}
 	for _, comparison := range report.Comparisons {
@@ -70,16 +63,10 @@ func printEvaluations(report relabel.EvaluationReport) error {
 
 func printRepositories(report relabel.EvaluationReport) error {
 	t := newTable("ITERATION", "REPOSITORY", "TASKS", "UNGRADED", "RESOLVED", "INTERVAL")
-	rows := func(of relabel.Results) {
+	for _, of := range slices.Concat(report.Evaluations, report.Samples) {
 		for _, r := range of.Repositories {
 			t.row(nameOfResults(of), r.Repository, r.Tasks, r.Ungraded, proportionText(r.Resolved), r.Resolved.Interval)
 		}
-	}
-	for _, e := range report.Evaluations {
-		rows(e.Results)
-	}
-	for _, r := range report.Samples {
-		rows(r)
 	}
 	return t.print()
 }
@@ -109,12 +96,12 @@ func passAtKText(all []relabel.PassAtK) string {
 	return strings.Join(texts, ", ")
 }
 
-// benchmarkName is the benchmark's name, or its id if it has none.
-func benchmarkName(e relabel.Evaluation) string {
-	if e.Benchmark == "" {
-		return e.BenchmarkID.String()
+// benchmarkName is the benchmark's name, or its id if it has none; "–" without a benchmark.
+func benchmarkName(r relabel.Results) string {
+	if r.OnBenchmark() {
+		return cmp.Or(r.Benchmark, r.BenchmarkID.String())
 	}
-	return e.Benchmark
+	return "–"
 }
 
 func comparisonText(report relabel.EvaluationReport, c relabel.Comparison) string {

@@ -19,12 +19,13 @@ func TestTheTableOfAReportHasIntervalsAndPassAtK(t *testing.T) {
 	share := relabel.Proportion{Count: 3, Of: 8, Share: new(0.375), Low: new(0.1), High: new(0.7), Interval: relabel.IntervalClustered}
 	results := relabel.Results{Kind: relabel.Sample, Number: 2, Student: "student@3", Tasks: 4, Unverified: 5, Submitted: share, Resolved: share,
 		PassAtK: []relabel.PassAtK{{K: 1, Value: new(0.375), Tasks: 4}, {K: 2, Tasks: 0, Short: 4}}}
-	evaluation := relabel.Evaluation{Results: relabel.Results{Kind: relabel.Evaluate, Number: 1, Student: "student@2"}, Benchmark: "verified"}
+	evaluation := relabel.Results{Kind: relabel.Evaluate, Number: 1, Student: "student@2", BenchmarkID: relabel.NewID(), Benchmark: "verified"}
+	measured := relabel.Results{Kind: relabel.Sample, Number: 3, Student: "student@3", BenchmarkID: relabel.NewID()}
 	var b strings.Builder
-	noError(t, evaluationTable(relabel.EvaluationReport{Evaluations: []relabel.Evaluation{evaluation}, Samples: []relabel.Results{results}}).write(&b))
+	noError(t, evaluationTable(relabel.EvaluationReport{Evaluations: []relabel.Results{evaluation}, Samples: []relabel.Results{results, measured}}).write(&b))
 	lines := strings.Split(b.String(), "\n")
 	for line, want := range map[int][]string{0: {"PASS@K", "INTERVAL", "NOT VERIFIED"}, 1: {"evaluate 1", "verified", "student@2", "0 of 0"},
-		2: {"sample 2", "student@3", "3 of 8, 37.5% [10.0, 70.0]", "clustered", "@1 0.375, @2 – (without 4 tasks)"}} {
+		2: {"sample 2    –  ", "student@3", "3 of 8, 37.5% [10.0, 70.0]", "clustered", "@1 0.375, @2 – (without 4 tasks)"}, 3: {"sample 3", measured.BenchmarkID.String()}} {
 		if missing := slices.DeleteFunc(want, func(text string) bool { return strings.Contains(lines[line], text) }); len(missing) > 0 {
 			t.Errorf("line %d lacks %q: %s", line, missing, lines[line])
 		}

@@ -101,24 +101,28 @@ func TestAShareNamesTheMethodOfItsInterval(t *testing.T) {
 
 func TestTheTableOfAReportHasTheSameColumnsForAllRows(t *testing.T) {
 	ids := newIDs(4)
-	e := relabel.Evaluation{Results: evaluation.Of(relabel.Iteration{ID: ids[0], Kind: relabel.Evaluate, Number: 2}, results(ids, "1100")), BenchmarkID: ids[1], Benchmark: "a, \"b\""}
+	e := evaluation.Of(relabel.Iteration{ID: ids[0], Kind: relabel.Evaluate, Number: 2}, results(ids, "1100"))
+	e.BenchmarkID, e.Benchmark = ids[1], "a, \"b\""
 	sample := evaluation.Of(relabel.Iteration{ID: ids[2], Kind: relabel.Sample, Number: 1, Generations: 2}, results(ids, "10xx"))
 	sample.PassAtK = []relabel.PassAtK{{K: 1, Value: new(0.25), Tasks: 2}, {K: 2, Tasks: 0, Short: 2}}
+	measured := evaluation.Of(relabel.Iteration{ID: ids[3], Kind: relabel.Sample, Number: 2, Generations: 1}, results(ids, "1000"))
+	measured.BenchmarkID, measured.Benchmark = ids[1], "held"
 	c := evaluation.Compare(results(ids, "1100"), results(ids, "1000"))
 	c.IterationID, c.WithID = ids[0], ids[3]
-	report := relabel.EvaluationReport{Evaluations: []relabel.Evaluation{e}, Comparisons: []relabel.Comparison{c}, Samples: []relabel.Results{sample}}
+	report := relabel.EvaluationReport{Evaluations: []relabel.Results{e}, Comparisons: []relabel.Comparison{c}, Samples: []relabel.Results{sample, measured}}
 	heads, rows := evaluation.Table(report)
 	var b strings.Builder
 	if err := evaluation.WriteCSV(&b, heads, rows); err != nil {
 		t.Fatal(err)
 	}
 	lines, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
-	if err != nil || len(lines) != 3 {
+	if err != nil || len(lines) != 4 {
 		t.Fatalf("%d lines, %v", len(lines), err)
 	}
 	for row, want := range []map[string]string{
 		{"benchmark": "a, \"b\"", "number": "2", "resolved": "2", "resolved_share": "0.5", "resolved_interval": "wilson", "pass_at_1": "", "compared_with_id": ids[3].String(), "difference": "0.25", "better": "1", "mcnemar_p": "1"},
-		{"kind": "sample", "benchmark": "", "infrastructure": "2", "pass_at_1": "0.25", "pass_at_1_tasks": "2", "pass_at_2": "", "pass_at_2_tasks": "0", "difference": ""},
+		{"kind": "sample", "benchmark_id": "", "benchmark": "", "infrastructure": "2", "pass_at_1": "0.25", "pass_at_1_tasks": "2", "pass_at_2": "", "pass_at_2_tasks": "0", "difference": ""},
+		{"kind": "sample", "number": "2", "benchmark_id": ids[1].String(), "benchmark": "held", "compared_with_id": ""},
 	} {
 		for i, head := range lines[0] {
 			if value, is := want[head]; is && lines[row+1][i] != value {
@@ -130,7 +134,7 @@ func TestTheTableOfAReportHasTheSameColumnsForAllRows(t *testing.T) {
 			t.Errorf("no columns %v", want)
 		}
 	}
-	if heads, rows := evaluation.RepositoryTable(report); len(rows) != 2 || len(rows[0]) != len(heads) || rows[0][3] != "r" {
+	if heads, rows := evaluation.RepositoryTable(report); len(rows) != 3 || len(rows[0]) != len(heads) || rows[0][3] != "r" {
 		t.Errorf("%v: %v", heads, rows)
 	}
 }

@@ -18,7 +18,7 @@ type Store interface {
 // Report sums up the evaluations and samples among a run's iterations, which are in order of creation.
 // It compares only evaluations that are done.
 func Report(ctx context.Context, s Store, run relabel.ID, iterations []relabel.Iteration) (relabel.EvaluationReport, error) {
-	report := relabel.EvaluationReport{RunID: run, Evaluations: []relabel.Evaluation{}, Comparisons: []relabel.Comparison{}, Samples: []relabel.Results{}}
+	report := relabel.EvaluationReport{RunID: run, Evaluations: []relabel.Results{}, Comparisons: []relabel.Comparison{}, Samples: []relabel.Results{}}
 	last := map[relabel.ID]relabel.ID{} // the last done evaluation on a benchmark
 	tasks := map[relabel.ID][]relabel.TaskResults{}
 	for _, it := range iterations {
@@ -33,38 +33,30 @@ func Report(ctx context.Context, s Store, run relabel.ID, iterations []relabel.I
 			report.Samples = append(report.Samples, of)
 			continue
 		}
-		e, err := onBenchmark(ctx, s, it, of)
-		if err != nil {
-			return report, err
-		}
-		report.Evaluations = append(report.Evaluations, e)
+		report.Evaluations = append(report.Evaluations, of)
 		if it.State != relabel.IterationDone {
 			continue
 		}
-		if before, ok := last[e.BenchmarkID]; ok {
+		if before, ok := last[of.BenchmarkID]; ok {
 			c := Compare(results, tasks[before])
 			c.IterationID, c.WithID, c.Changed = it.ID, before, nil
 			report.Comparisons = append(report.Comparisons, c)
 			delete(tasks, before)
 		}
-		last[e.BenchmarkID], tasks[it.ID] = it.ID, results
+		last[of.BenchmarkID], tasks[it.ID] = it.ID, results
 	}
 	return report, nil
 }
 
 // OfEvaluations returns the results of evaluations.
-func OfEvaluations(ctx context.Context, s Store, iterations []relabel.Iteration) ([]relabel.Evaluation, error) {
-	all := make([]relabel.Evaluation, 0, len(iterations))
+func OfEvaluations(ctx context.Context, s Store, iterations []relabel.Iteration) ([]relabel.Results, error) {
+	all := make([]relabel.Results, 0, len(iterations))
 	for _, it := range iterations {
 		_, of, err := resultsOf(ctx, s, it)
 		if err != nil {
 			return nil, err
 		}
-		e, err := onBenchmark(ctx, s, it, of)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, e)
+		all = append(all, of)
 	}
 	return all, nil
 }
@@ -84,28 +76,27 @@ func resultsOf(ctx context.Context, s Store, it relabel.Iteration) (tasks []rela
 		return nil, r, err
 	}
 	r.Run, r.Student = run.Name, nameOf(student)
-	if it.BenchmarkID != nil {
-		trained, err := s.CountTrained(ctx, it.StudentID, *it.BenchmarkID)
-		if err != nil {
+	if it.BenchmarkID != nil { // else it is a sample for training, or of a run that is being deleted
+		if err := addBenchmark(ctx, s, *it.BenchmarkID, &r); err != nil {
 			return nil, r, err
-		}
-		if trained.Tasks+trained.Deleted > 0 {
-			r.Trained = &trained
 		}
 	}
 	r.PassAtK, err = s.ListPassAtK(ctx, it)
 	return tasks, r, err
 }
 
-// onBenchmark adds the benchmark of an evaluation to its results.
-func onBenchmark(ctx context.Context, s Store, it relabel.Iteration, r relabel.Results) (relabel.Evaluation, error) {
-	e := relabel.Evaluation{Results: r}
-	if it.BenchmarkID == nil { // of a run that is being deleted
-		return e, nil
+// addBenchmark adds the benchmark to results, and how many of its tasks trained the student.
+func addBenchmark(ctx context.Context, s Store, benchmark relabel.ID, r *relabel.Results) error {
+	b, err := s.FindBenchmark(ctx, benchmark)
+	if err != nil {
+		return err
 	}
-	b, err := s.FindBenchmark(ctx, *it.BenchmarkID)
-	e.BenchmarkID, e.Benchmark = *it.BenchmarkID, b.Name
-	return e, err
+	r.BenchmarkID, r.Benchmark = b.ID, b.Name
+	trained, err := s.CountTrained(ctx, r.StudentID, b.ID)
+	if trained.Tasks+trained.Deleted > 0 {
+		r.Trained = &trained
+	}
+	return err
 }
 
 // CompareStored compares two evaluations. CodeInvalid, naming the field, unless they are two evaluations
@@ -122,25 +113,15 @@ func CompareStored(ctx context.Context, s Store, a, b relabel.Iteration) (relabe
 	case *a.BenchmarkID != *b.BenchmarkID:
 		return c, relabel.Errorf(relabel.CodeInvalid, "is an evaluation on another benchmark: compare evaluations of the same tasks and limits").On("query.with")
 	}
-	results, of, err := compared(ctx, s, a)
+	results, of, err := resultsOf(ctx, s, a)
 	if err != nil {
 		return c, err
 	}
-	with, withOf, err := compared(ctx, s, b)
+	with, withOf, err := resultsOf(ctx, s, b)
 	if err != nil {
 		return c, err
 	}
 	c = Compare(results, with)
 	c.IterationID, c.WithID, c.Evaluation, c.With = a.ID, b.ID, &of, &withOf
 	return c, nil
-}
-
-// compared returns the results of an evaluation by task, and their sum.
-func compared(ctx context.Context, s Store, it relabel.Iteration) (tasks []relabel.TaskResults, e relabel.Evaluation, err error) {
-	tasks, of, err := resultsOf(ctx, s, it)
-	if err != nil {
-		return nil, e, err
-	}
-	e, err = onBenchmark(ctx, s, it, of)
-	return tasks, e, err
 }

@@ -20,7 +20,7 @@ type ScalingStore interface {
 // of the runs have an evaluation; of several the one with the most evaluations, then the first one.
 // CodeInvalid, on runs, for a run that is given twice or too many of them.
 func Scaling(ctx context.Context, store ScalingStore, runs []relabel.Run, benchmark *relabel.ID) (relabel.ScalingReport, error) {
-	s := scaling{store: store, chains: map[relabel.ID][]relabel.Policy{}, results: map[relabel.ID]relabel.Evaluation{},
+	s := scaling{store: store, chains: map[relabel.ID][]relabel.Policy{}, results: map[relabel.ID]relabel.Results{},
 		report: relabel.ScalingReport{Runs: []relabel.ScalingSeries{}, Excluded: []relabel.ScalingExcluded{}, OtherBenchmarks: []relabel.ScalingBenchmark{}}}
 	if err := checkRuns(runs); err != nil {
 		return s.report, err
@@ -65,8 +65,8 @@ func checkRuns(runs []relabel.Run) error {
 type scaling struct {
 	store   ScalingStore
 	report  relabel.ScalingReport
-	chains  map[relabel.ID][]relabel.Policy   // by policy
-	results map[relabel.ID]relabel.Evaluation // by iteration
+	chains  map[relabel.ID][]relabel.Policy // by policy
+	results map[relabel.ID]relabel.Results  // by iteration
 }
 
 // choose sets the benchmark, and counts evaluations on others.
@@ -195,7 +195,7 @@ func (s *scaling) place(ctx context.Context, series *relabel.ScalingSeries, it r
 }
 
 // reasonOf says why an evaluation is not a point; "" if it is one.
-func reasonOf(it relabel.Iteration, training relabel.Training, e relabel.Evaluation) relabel.ScalingReason {
+func reasonOf(it relabel.Iteration, training relabel.Training, e relabel.Results) relabel.ScalingReason {
 	switch {
 	case it.State == relabel.IterationRunning:
 		return relabel.ScalingRunning
@@ -216,13 +216,13 @@ func (s *scaling) chain(ctx context.Context, policy relabel.ID) (chain []relabel
 	return s.chains[policy], err
 }
 
-func (s *scaling) result(ctx context.Context, it relabel.Iteration) (relabel.Evaluation, error) {
+func (s *scaling) result(ctx context.Context, it relabel.Iteration) (relabel.Results, error) {
 	if e, known := s.results[it.ID]; known {
 		return e, nil
 	}
 	all, err := OfEvaluations(ctx, s.store, []relabel.Iteration{it})
 	if err != nil {
-		return relabel.Evaluation{}, err
+		return relabel.Results{}, err
 	}
 	s.results[it.ID] = all[0]
 	return all[0], nil

@@ -16,7 +16,7 @@ func ScalingTable(report relabel.ScalingReport) (heads []string, rows [][]any) {
 		for _, p := range series.Points {
 			e := p.Evaluation
 			rows = append(rows, slices.Concat([]any{series.Run, series.Recipe, e.BenchmarkID, e.Benchmark, &p.Effective.Trajectories, &p.Effective.States, e.Student, e.StudentID, e.Run, e.IterationID, e.Number,
-				e.Tasks, trainedTasks(e.Results), e.Ungraded, e.Infrastructure}, shareCells(e.Resolved), []any{"", "", ""}))
+				e.Tasks, trainedTasks(e), e.Ungraded, e.Infrastructure}, shareCells(e.Resolved), []any{"", "", ""}))
 		}
 	}
 	for _, x := range report.Excluded {

@@ -30,17 +30,23 @@ func Table(report relabel.EvaluationReport) (heads []string, rows [][]any) {
 		heads = append(heads, fmt.Sprintf("pass_at_%d", k), fmt.Sprintf("pass_at_%d_tasks", k))
 	}
 	heads = append(heads, "compared_with_id", "compared_tasks", "compared_ungraded", "difference", "difference_low", "difference_high", "better", "worse", "mcnemar_p")
-	for _, e := range report.Evaluations {
-		rows = append(rows, slices.Concat(resultCells(e.Results, e.BenchmarkID.String(), e.Benchmark, ks), comparisonCells(report, e.IterationID)))
-	}
-	for _, r := range report.Samples {
-		rows = append(rows, slices.Concat(resultCells(r, "", "", ks), comparisonCells(report, r.IterationID)))
+	for _, r := range allResults(report) {
+		rows = append(rows, slices.Concat(resultCells(r, ks), comparisonCells(report, r.IterationID)))
 	}
 	return heads, rows
 }
 
-func resultCells(r relabel.Results, benchmarkID, benchmark string, ks []int) []any {
-	cells := []any{r.Kind, r.Number, r.IterationID, benchmarkID, benchmark, r.Student, r.Generations, r.Tasks, trainedTasks(r), r.Ungraded, r.Unverified, r.Infrastructure, r.Cancelled, r.Open}
+// allResults are the evaluations of a report, then its samples.
+func allResults(report relabel.EvaluationReport) []relabel.Results {
+	return slices.Concat(report.Evaluations, report.Samples)
+}
+
+func resultCells(r relabel.Results, ks []int) []any {
+	benchmark := ""
+	if r.OnBenchmark() {
+		benchmark = r.BenchmarkID.String()
+	}
+	cells := []any{r.Kind, r.Number, r.IterationID, benchmark, r.Benchmark, r.Student, r.Generations, r.Tasks, trainedTasks(r), r.Ungraded, r.Unverified, r.Infrastructure, r.Cancelled, r.Open}
 	cells = slices.Concat(cells, shareCells(r.Submitted), shareCells(r.Resolved))
 	for _, k := range ks {
 		i := slices.IndexFunc(r.PassAtK, func(p relabel.PassAtK) bool { return p.K == k })
@@ -73,16 +79,10 @@ func comparisonCells(report relabel.EvaluationReport, iteration relabel.ID) []an
 
 // PassKs are the k for which a report has pass@k, in order.
 func PassKs(report relabel.EvaluationReport) (ks []int) {
-	add := func(r relabel.Results) {
+	for _, r := range allResults(report) {
 		for _, p := range r.PassAtK {
 			ks = append(ks, p.K)
 		}
-	}
-	for _, e := range report.Evaluations {
-		add(e.Results)
-	}
-	for _, r := range report.Samples {
-		add(r)
 	}
 	slices.Sort(ks)
 	return slices.Compact(ks)
@@ -91,16 +91,10 @@ func PassKs(report relabel.EvaluationReport) (ks []int) {
 // RepositoryTable has a row for each evaluation or sample and each of its repositories.
 func RepositoryTable(report relabel.EvaluationReport) (heads []string, rows [][]any) {
 	heads = slices.Concat([]string{"kind", "number", "iteration_id", "repository", "tasks", "ungraded"}, shareHeads("resolved"))
-	add := func(of relabel.Results) {
+	for _, of := range allResults(report) {
 		for _, r := range of.Repositories {
 			rows = append(rows, slices.Concat([]any{of.Kind, of.Number, of.IterationID, r.Repository, r.Tasks, r.Ungraded}, shareCells(r.Resolved)))
 		}
-	}
-	for _, e := range report.Evaluations {
-		add(e.Results)
-	}
-	for _, r := range report.Samples {
-		add(r)
 	}
 	return heads, rows
 }
@@ -108,8 +102,8 @@ func RepositoryTable(report relabel.EvaluationReport) (heads []string, rows [][]
 // ComparisonTable has a row for a comparison.
 func ComparisonTable(c relabel.Comparison) (heads []string, rows [][]any) {
 	heads = []string{"iteration_id", "student", "trained_tasks", "with_id", "with_student", "with_trained_tasks", "tasks", "ungraded", "better", "worse", "difference", "low", "high", "p"}
-	of, with := c.Evaluation.Results, c.With.Results
-	return heads, [][]any{{c.IterationID, of.Student, trainedTasks(of), c.WithID, with.Student, trainedTasks(with), c.Tasks, c.Ungraded, c.Better, c.Worse, c.Difference, c.Low, c.High, c.P}}
+	of, with := c.Evaluation, c.With
+	return heads, [][]any{{c.IterationID, of.Student, trainedTasks(*of), c.WithID, with.Student, trainedTasks(*with), c.Tasks, c.Ungraded, c.Better, c.Worse, c.Difference, c.Low, c.High, c.P}}
 }
 
 // WriteCSV writes a table as CSV. Absent cells are empty. A text that a spreadsheet would take for a

@@ -177,7 +177,7 @@ func (s *site) viewBenchmark(ctx context.Context, id relabel.ID) (*of[api.Benchm
 func (s *site) listEvaluations(ctx context.Context, in *struct {
 	IDPath
 	api.PageQuery
-}) (*of[api.Page[relabel.Evaluation]], error) {
+}) (*of[api.Page[relabel.Results]], error) {
 	if _, err := s.Store.FindBenchmark(ctx, in.ID); err != nil {
 		return nil, err
 	}

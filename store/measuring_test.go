@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/evaluation"
 	"relabel/store"
 	"relabel/store/storetest"
 )
@@ -44,6 +45,13 @@ func TestASampleThatMeasuresIsNeverExported(t *testing.T) {
 	}
 	if list, _, err := s.ListEvaluations(ctx, named.ID, relabel.Page{}); err != nil || len(list) != 0 {
 		t.Errorf("evaluations %+v, %v", list, err)
+	}
+	report, err := evaluation.Report(ctx, s, d.Run.ID, []relabel.Iteration{d.Iteration, heldOut, onNamed})
+	must(t, err)
+	for i, want := range []relabel.Results{{}, {BenchmarkID: *heldOut.BenchmarkID}, {BenchmarkID: named.ID, Benchmark: "named"}} {
+		if got := report.Samples[i]; got.BenchmarkID != want.BenchmarkID || got.Benchmark != want.Benchmark {
+			t.Errorf("sample %d is on %v %q in the report, not on %v %q", got.Number, got.BenchmarkID, got.Benchmark, want.BenchmarkID, want.Benchmark)
+		}
 	}
 	for _, sel := range []relabel.ExportSelection{{}, {Aggregated: true}, {Iteration: 3}, {Iteration: 2}} {
 		sel.RunID, sel.AllowBenchmarks = d.Run.ID, []string{"named"}

@@ -196,7 +196,7 @@ func TestAnEvaluationRepeatedOnABenchmarkHasTheSameTasks(t *testing.T) {
 	s.must(err)
 	contains(t, s.head(trajectories.Items[0]), "(9), without a valid submission") // the benchmark's turns, not the run's
 	contains(t, s.get(200, "/iterations/"+ended.ID.String()), "9 turns, 65536 tokens")
-	var list struct{ Items []relabel.Evaluation }
+	var list struct{ Items []relabel.Results }
 	s.must(json.Unmarshal([]byte(s.get(200, "/v1/benchmarks/"+b.ID.String()+"/evaluations")), &list))
 	if len(list.Items) != 4 || list.Items[1].Run != "other" || list.Items[3].Number != 1 || list.Items[3].Open != 6 || list.Items[0].Benchmark != "verified-11" {
 		t.Errorf("%+v", list.Items)

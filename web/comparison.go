@@ -14,12 +14,12 @@ import (
 // comparisonView is the page that compares two evaluations.
 type comparisonView struct {
 	Run  relabel.Run
-	A    relabel.Evaluation
-	B    *relabel.Evaluation // nil before one is chosen
+	A    relabel.Results
+	B    *relabel.Results // nil before one is chosen
 	Of   relabel.Comparison
 	Rows []changedRow
 	// Others are the newest evaluations on the same benchmark.
-	Others []relabel.Evaluation
+	Others []relabel.Results
 }
 
 // Heading names the two evaluations, with their runs unless both are of one.
@@ -125,15 +125,15 @@ func (v *viewer) compared(r *http.Request, it relabel.Iteration) (with relabel.I
 }
 
 // evaluation returns the results of one evaluation.
-func (v *viewer) evaluation(ctx context.Context, it relabel.Iteration) (relabel.Evaluation, error) {
+func (v *viewer) evaluation(ctx context.Context, it relabel.Iteration) (relabel.Results, error) {
 	all, err := v.evaluations(ctx, []relabel.Iteration{it})
 	if err != nil {
-		return relabel.Evaluation{}, err
+		return relabel.Results{}, err
 	}
 	return all[0], nil
 }
 
-func (v *viewer) evaluations(ctx context.Context, its []relabel.Iteration) ([]relabel.Evaluation, error) {
+func (v *viewer) evaluations(ctx context.Context, its []relabel.Iteration) ([]relabel.Results, error) {
 	return evaluation.OfEvaluations(ctx, v.Store, its)
 }
 

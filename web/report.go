@@ -25,7 +25,7 @@ type reportView struct {
 
 // evaluationList are evaluations of which two can be chosen for a comparison.
 type evaluationList struct {
-	Evaluations []relabel.Evaluation
+	Evaluations []relabel.Results
 	OfRuns      bool   // of several runs
 	A, B        string // the ids that are chosen at first, "" for none
 }
@@ -52,7 +52,7 @@ type comparisonRow struct {
 type repositoryTable struct {
 	BenchmarkID relabel.ID
 	Benchmark   string
-	Evaluations []relabel.Evaluation
+	Evaluations []relabel.Results
 	Rows        []repositoryRow
 }
 
@@ -118,7 +118,7 @@ func newestFirst[T any](list []T) []T {
 }
 
 // byBenchmark groups evaluations by benchmark, in the order of the first evaluation on each.
-func byBenchmark(all []relabel.Evaluation) (groups [][]relabel.Evaluation) {
+func byBenchmark(all []relabel.Results) (groups [][]relabel.Results) {
 	at := map[relabel.ID]int{}
 	for _, e := range all {
 		i, known := at[e.BenchmarkID]
@@ -134,7 +134,7 @@ func byBenchmark(all []relabel.Evaluation) (groups [][]relabel.Evaluation) {
 
 // repositoriesOf lists the repositories of evaluations on one benchmark. All have the same, unless
 // their run is being deleted.
-func repositoriesOf(all []relabel.Evaluation) repositoryTable {
+func repositoriesOf(all []relabel.Results) repositoryTable {
 	t := repositoryTable{BenchmarkID: all[0].BenchmarkID, Benchmark: benchmarkWord(all[0].Benchmark, all[0].BenchmarkID), Evaluations: all}
 	at := map[string]int{}
 	for i, e := range all {

@@ -64,6 +64,11 @@ func TestTheReportHasEvaluationsWithIntervalsAndPassAtK(t *testing.T) {
 	}
 	contains(t, s.get(200, run+"/report.csv?by=repository"), "evaluate,2,"+its[1].ID.String()+",django/django,4,0,1,4,0.25,")
 	s.get(400, run+"/report.csv?by=day")
+	s.iterate(`{"kind":"sample","student":"demo-student","benchmark":"verified-11"}`, "...........")
+	rows := strings.Split(s.get(200, run+"/report"), `<tr data-key="s-`)
+	if on := "/benchmarks/" + its[0].BenchmarkID.String(); len(rows) != 3 || !strings.Contains(rows[1], on) || strings.Contains(rows[2][:strings.Index(rows[2], "</tr>")], "/benchmarks/") {
+		t.Errorf("samples and their benchmarks: %q", rows[1:])
+	}
 	contains(t, s.get(200, run), run+"/report")
 	contains(t, s.get(200, "/iterations/"+its[0].ID.String()), "/benchmarks/"+its[0].BenchmarkID.String())
 }

@@ -8,14 +8,14 @@ import (
 
 // The deletion of a run removes the trajectories of its newest evaluations first.
 func TestRepositoriesOfARunThatIsBeingDeletedAreFoundByName(t *testing.T) {
-	of := func(names ...string) relabel.Evaluation {
-		var e relabel.Evaluation
+	of := func(names ...string) relabel.Results {
+		var e relabel.Results
 		for i, name := range names {
 			e.Repositories = append(e.Repositories, relabel.RepositoryResults{Repository: name, Tasks: i + 1})
 		}
 		return e
 	}
-	table := repositoriesOf([]relabel.Evaluation{of("a", "b"), of("b"), of()})
+	table := repositoriesOf([]relabel.Results{of("a", "b"), of("b"), of()})
 	if len(table.Rows) != 2 || table.Rows[0].Repository != "a" || table.Rows[1].Repository != "b" || table.Rows[1].Tasks != 2 {
 		t.Fatalf("%+v", table.Rows)
 	}

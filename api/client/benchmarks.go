@@ -30,6 +30,6 @@ func (c *Client) DeleteBenchmark(ctx context.Context, word string) (b relabel.Be
 }
 
 // EvaluationsOn lists the evaluations on a benchmark, newest first.
-func (c *Client) EvaluationsOn(ctx context.Context, benchmark relabel.ID) ([]relabel.Evaluation, error) {
-	return list[relabel.Evaluation](ctx, c, at("benchmarks", benchmark.String(), "evaluations"), nil)
+func (c *Client) EvaluationsOn(ctx context.Context, benchmark relabel.ID) ([]relabel.Results, error) {
+	return list[relabel.Results](ctx, c, at("benchmarks", benchmark.String(), "evaluations"), nil)
 }

@@ -8,7 +8,7 @@ import (
 
 // Evaluations shows the shares of resolved trajectories and of valid submissions in evaluations on one
 // benchmark, with their intervals.
-func Evaluations(id, title string, all []relabel.Evaluation) Chart {
+func Evaluations(id, title string, all []relabel.Results) Chart {
 	c := Chart{ID: id, Title: title, Note: "of the graded trajectories, with 95% intervals", X: "evaluation", Unit: "%",
 		Series: []Series{{Name: "resolved", Look: "passed"}, {Name: "valid submissions", Look: "dim"}}}
 	for _, e := range all {
