@@ -30,7 +30,9 @@ func TestTheRuleEndsARolloutAfterSomeTurnsOfTheTeacher(t *testing.T) {
 			b.store.claim.Iteration.LabelRule = c.rule
 			verified := false
 			b.environment.before = func(_ context.Context, op string) error {
-				verified = verified || op == "Verify"
+				if op == "Verify" {
+					verified = true
+				}
 				return nil
 			}
 			rollToDone(t, b)

@@ -158,8 +158,8 @@ func TestTokensAreThoseThatTheServerCounts(t *testing.T) {
 	}
 }
 
-// TestEveryServerAcceptsBrokenHistories sends a state that every captured server
-// refuses as it is: no words beside the call, arguments that are not JSON.
+// TestEveryServerAcceptsBrokenHistories sends a state that each server of which histories with calls
+// were recorded refuses as it is: no words beside the call, arguments that are not JSON.
 func TestEveryServerAcceptsBrokenHistories(t *testing.T) {
 	state := []relabel.Message{
 		{Role: relabel.RoleSystem, Content: "You fix bugs."}, {Role: relabel.RoleUser, Content: "Say hello."},
@@ -167,6 +167,9 @@ func TestEveryServerAcceptsBrokenHistories(t *testing.T) {
 		{Role: relabel.RoleTool, ToolCallID: "call_1_0", Content: "a.py\nb.py"},
 	}
 	for server, kind := range captureKinds {
+		if server == "vllm" {
+			continue // no history with calls was recorded of it
+		}
 		for _, format := range relabel.ToolFormats {
 			sent := ""
 			inner := captured(t, server)
