@@ -47,7 +47,7 @@ func TestTheRuleEndsARolloutAfterSomeTurnsOfTheTeacher(t *testing.T) {
 	}
 }
 
-// Whatever operation a worker dies at, the rollout ends after the same turn of the teacher.
+// A worker may die at any operation: the rollout ends after the same turn of the teacher.
 func TestATakeoverEndsAfterTheSameTurnOfTheTeacher(t *testing.T) {
 	for _, mode := range []relabel.LabelMode{relabel.LabelsInline, relabel.LabelsDeferred} {
 		start := func() *bench { return deferred(ruled("sssTTTTT", "teacher_turns:2"), mode) }

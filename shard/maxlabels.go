@@ -24,8 +24,8 @@ func (x *Exporter) partSize(e relabel.Export) int64 {
 }
 
 // drawn holds those trajectories of an export with a number of labels for which there may be room, in an
-// order drawn by the run's seed. The others are dropped as soon as they are known, whatever the order in
-// which trajectories are read.
+// order drawn by the run's seed. The others are dropped as soon as they are known. Trajectories may
+// be read in any order.
 type drawn struct {
 	seed  int64
 	limit int // labels; 0: all, and nothing is dropped

@@ -69,7 +69,7 @@ func TestAtMostOneTrajectoryIsCut(t *testing.T) {
 	}
 }
 
-// Whatever is read first, trees are kept only of the first trajectories of the order, so that a number of
+// In any reading order, trees are kept only of the first trajectories of the drawn order, so that a number of
 // labels bounds the memory of an export of any selection.
 func TestTreesThatThereIsNoRoomForAreReleasedAtOnce(t *testing.T) {
 	var kept []string

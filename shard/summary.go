@@ -106,8 +106,8 @@ func (l *labelled) counted(reason Reason) string {
 	return string(reason)
 }
 
-// addGroup counts the group of a trajectory, unless a benchmark reserves its task: then all members are
-// excluded, whatever their rewards.
+// addGroup counts the group of a trajectory, unless a benchmark reserves its task: then all its
+// members are excluded.
 func (s *summary) addGroup(l *labelled) {
 	switch {
 	case l.Group == nil || !l.Group.First || l.Benchmark != "":

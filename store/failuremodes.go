@@ -12,6 +12,9 @@ import (
 // unclassifiedPage is the number of turns that are read at once to compute a mode.
 const unclassifiedPage = 200
 
+// longestClassification bounds a computation between two reads of turns. It holds one row.
+const longestClassification = "5min"
+
 // ClassifyNext computes the failure mode of the trajectory that is done for longest among those
 // without one by the current rules and for the current verdict. start receives what is stored of
 // it; turns are then passed to each in order, and finish returns the finding. It returns the
@@ -19,6 +22,10 @@ const unclassifiedPage = 200
 // calls take different trajectories, and a new verdict waits.
 func (s *Store) ClassifyNext(ctx context.Context, except []relabel.ID, classify func(e relabel.FailureEvidence, eachTurn func(func(relabel.Turn)) error) (relabel.FailureFinding, error)) (id relabel.ID, err error) {
 	err = s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
+		// Postgres would end the session of a long computation, which would then begin again without end.
+		if _, err := tx.Exec(ctx, "SET LOCAL "+idleTimeout+" = '"+longestClassification+"'"); err != nil {
+			return err
+		}
 		next, err := readValue[relabel.ID](ctx, tx, `SELECT id FROM trajectories WHERE state = 'done' AND failure_rules < $1 AND id <> ALL ($2::uuid[])
 			ORDER BY failure_rules, ended_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`, relabel.FailureRules, append([]relabel.ID{}, except...))
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -37,6 +37,26 @@ func classifyAll(t *testing.T, s *store.Store) (n int) {
 	}
 }
 
+// A computation may take longer than other transactions may be idle.
+func TestALongClassificationIsStored(t *testing.T) {
+	t.Parallel()
+	database := storetest.Migrated(t)
+	s := storetest.Open(t, database)
+	d := storetest.Seed(t, s, 1)
+	end(t, s, storetest.Claim(t, s, d.Trajectories[0].ID, "w"), 1, relabel.Ending{Reason: relabel.EndMaxTurns}, relabel.Verdict{Reason: relabel.VerdictEmptyPatch})
+	hasty := storetest.Open(t, database+"&idle_in_transaction_session_timeout=300ms")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	id, err := hasty.ClassifyNext(ctx, nil, func(relabel.FailureEvidence, func(func(relabel.Turn)) error) (relabel.FailureFinding, error) {
+		time.Sleep(time.Second)
+		return relabel.FailureFinding{Mode: relabel.ModeNoEdit, Turns: []int{}, ToolTurns: []int{}, Rules: relabel.FailureRules}, nil
+	})
+	must(t, err)
+	if f, err := s.FindFailure(t.Context(), id); err != nil || f.Mode != relabel.ModeNoEdit {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
 // end takes a claimed trajectory to done after n turns with the same action and observation.
 func end(t *testing.T, s *store.Store, c relabel.Claim, n int, ending relabel.Ending, v relabel.Verdict) {
 	t.Helper()
@@ -233,14 +253,20 @@ func TestUnresolvedToolUseErrorsAreListedAsTheReportCountsThem(t *testing.T) {
 	must(t, s.FinishUnverified(ctx, c.Fence))
 	classifyAll(t, s)
 	exec(t, s, "UPDATE trajectories SET tool_use_error = true")
-	list, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{RunID: &d.Run.ID, ToolUseError: relabel.ToolUseUnresolved}, "", relabel.Page{})
-	must(t, err)
-	report, err := failuremode.Read(ctx, s, d.Run.ID)
-	must(t, err)
-	if counted := report.Iterations[0].ToolUseError.Count; list.Total != counted || counted != 2 {
-		t.Errorf("the list has %d, the report counts %d", list.Total, counted)
+	same := func(want int) {
+		t.Helper()
+		list, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{RunID: &d.Run.ID, ToolUseError: relabel.ToolUseUnresolved}, "", relabel.Page{})
+		must(t, err)
+		report, err := failuremode.Read(ctx, s, d.Run.ID)
+		must(t, err)
+		if counted := report.Iterations[0].ToolUseError.Count; list.Total != counted || counted != want {
+			t.Errorf("the list has %d, the report counts %d, want %d", list.Total, counted, want)
+		}
 	}
-	list, err = s.ListTrajectories(ctx, relabel.TrajectoryFilter{RunID: &d.Run.ID, ToolUseError: relabel.ToolUseErrors}, "", relabel.Page{})
+	same(2)
+	exec(t, s, "UPDATE trajectories SET failure_rules = failure_rules - 1 WHERE id = $1", d.Trajectories[0].ID)
+	same(1)
+	list, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{RunID: &d.Run.ID, ToolUseError: relabel.ToolUseErrors}, "", relabel.Page{})
 	must(t, err)
 	if list.Total != 5 {
 		t.Errorf("%d with a tool-use error", list.Total)

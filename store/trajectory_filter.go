@@ -118,7 +118,7 @@ func (q *queryBuilder) toolUse(c relabel.ToolUseChoice) {
 	}
 	q.where("tr.tool_use_error IS NOT NULL AND tr.tool_use_error = %s", c != relabel.NoToolUseErrors)
 	if c == relabel.ToolUseUnresolved {
-		q.where("tr.failure_mode IS NOT NULL AND tr.verdict <> 'unverified'")
+		q.where("tr.failure_mode IS NOT NULL AND tr.verdict <> 'unverified' AND tr.failure_rules >= %s", relabel.FailureRules)
 	}
 }
 
