@@ -87,6 +87,7 @@ test-needs: ## Install what the tests need
 	@scripts/python.sh jinja/testdata/requirements.txt >/dev/null
 	@scripts/templates.sh >/dev/null
 	@scripts/python.sh tokenizer/testdata/requirements.txt >/dev/null
+	@scripts/python.sh ranking/testdata/requirements.txt >/dev/null
 	@scripts/python.sh examples/train/requirements.txt >/dev/null
 	@scripts/tokenizers.sh >/dev/null
 	@scripts/axe.sh >/dev/null
