@@ -206,3 +206,10 @@ func (r Records) Bytes() int {
 	}
 	return n
 }
+
+// Key is what the records of a file follow from.
+type Key struct {
+	Blob     string // the id of its content in git
+	Language Language
+	Version  int // of the parser
+}

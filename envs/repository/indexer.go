@@ -1,0 +1,121 @@
+package repository
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"relabel"
+	"relabel/codeindex"
+)
+
+// IndexerConfig is what an Indexer needs.
+type IndexerConfig struct {
+	Mirrors *Mirrors
+	Parsers Parsers
+	Store   Store // nil: records are only kept in memory
+	Memory  int64 // bytes that indexes in memory may have; the one used last is kept in any case
+}
+
+// Indexer makes and caches the indexes of commits. A file that two commits share is parsed once and is
+// held once. It is safe for concurrent use.
+type Indexer struct {
+	IndexerConfig
+	cache    *cache
+	requests singleflight.Group
+	building chan struct{} // bounds the indexes that are made at once
+	life     context.Context
+	end      context.CancelFunc
+
+	mu      sync.Mutex // of running.Add
+	running sync.WaitGroup
+}
+
+// buildsAtOnce bounds the indexes that are made at once. Each uses all CPUs.
+const buildsAtOnce = 2
+
+// buildLimit bounds the time of one index.
+const buildLimit = 15 * time.Minute
+
+// NewIndexer returns an Indexer.
+func NewIndexer(c IndexerConfig) *Indexer {
+	x := &Indexer{IndexerConfig: c, cache: newCache(c.Memory), building: make(chan struct{}, buildsAtOnce)}
+	x.life, x.end = context.WithCancel(context.Background())
+	return x
+}
+
+// Close ends what is being indexed and waits for it. It does not close the mirrors.
+func (x *Indexer) Close() {
+	x.mu.Lock()
+	x.end()
+	x.mu.Unlock()
+	x.running.Wait()
+}
+
+// begin counts a build that runs. It fails after Close.
+func (x *Indexer) begin() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.life.Err() != nil {
+		return relabel.Errorf(relabel.CodeUnavailable, "the indexer is closed")
+	}
+	x.running.Add(1)
+	return nil
+}
+
+// Index returns the index of a commit, given by its full id. Concurrent calls for one commit make it
+// once; it is completed, and cached, also when ctx ends before.
+func (x *Indexer) Index(ctx context.Context, name, commit string) (*codeindex.Index, error) {
+	key := commitKey{name, strings.ToLower(commit)}
+	if found := x.cache.index(key); found != nil {
+		return found, nil
+	}
+	made := x.requests.DoChan(key.name+" "+key.commit, func() (any, error) {
+		if found := x.cache.index(key); found != nil { // made since
+			return found, nil
+		}
+		return x.build(key)
+	})
+	select {
+	case r := <-made:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		return r.Val.(*codeindex.Index), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// build makes and caches an index.
+func (x *Indexer) build(key commitKey) (*codeindex.Index, error) {
+	if err := x.begin(); err != nil {
+		return nil, err
+	}
+	defer x.running.Done()
+	ctx, cancel := context.WithTimeout(x.life, buildLimit)
+	defer cancel()
+	select {
+	case x.building <- struct{}{}:
+		defer func() { <-x.building }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	entries, err := x.Mirrors.Tree(ctx, key.name, key.commit)
+	if err != nil {
+		return nil, err
+	}
+	sources, skipped := x.classify(entries)
+	records, err := x.records(ctx, key.name, sources)
+	if err != nil {
+		return nil, err
+	}
+	return x.cache.add(key, sources, skipped, records), nil
+}
+
+// workers is how many files are parsed at once.
+func workers() int { return runtime.GOMAXPROCS(0) }

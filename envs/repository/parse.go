@@ -1,0 +1,129 @@
+package repository
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"relabel"
+	"relabel/codeindex"
+)
+
+// maxParsed is the size of a file in bytes above which it is not parsed.
+const maxParsed = 1 << 20
+
+var tooLarge = &codeindex.Records{Problem: codeindex.TooLarge}
+
+// records returns the records of all sources: from memory, else from the store, else by parsing.
+func (x *Indexer) records(ctx context.Context, name string, sources []source) (map[codeindex.Key]*codeindex.Records, error) {
+	known := x.cache.records(sources)
+	var wanted []source // one for each key
+	seen := map[codeindex.Key]bool{}
+	for _, s := range sources {
+		switch {
+		case known[s.key] != nil || seen[s.key]:
+		case s.Size > maxParsed:
+			known[s.key] = tooLarge
+		default:
+			seen[s.key] = true
+			wanted = append(wanted, s)
+		}
+	}
+	wanted, err := x.stored(ctx, wanted, known)
+	if err != nil {
+		return nil, err
+	}
+	return known, x.parseAll(ctx, name, wanted, known)
+}
+
+// stored adds stored records to known, and returns the sources without.
+func (x *Indexer) stored(ctx context.Context, wanted []source, known map[codeindex.Key]*codeindex.Records) ([]source, error) {
+	if x.Store == nil || len(wanted) == 0 {
+		return wanted, nil
+	}
+	keys := make([]codeindex.Key, len(wanted))
+	for i, s := range wanted {
+		keys[i] = s.key
+	}
+	found, err := x.Store.FindCodeRecords(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	var rest []source
+	for _, s := range wanted {
+		encoded, ok := found[s.key]
+		r, err := codeindex.DecodeRecords(encoded)
+		if ok && err == nil {
+			known[s.key] = &r
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	return rest, nil
+}
+
+// parseAll parses sources on all CPUs, adds their records to known and stores them.
+func (x *Indexer) parseAll(ctx context.Context, name string, sources []source, known map[codeindex.Key]*codeindex.Records) error {
+	if len(sources) == 0 {
+		return nil
+	}
+	var mu sync.Mutex
+	fresh := map[codeindex.Key][]byte{}
+	group, ctx2 := errgroup.WithContext(ctx)
+	group.SetLimit(workers())
+	for _, s := range sources {
+		group.Go(func() error {
+			r, err := x.parse(ctx2, name, s)
+			if err != nil {
+				return err
+			}
+			encoded := r.Encode()
+			mu.Lock()
+			defer mu.Unlock()
+			known[s.key] = &r
+			if lasting(r.Problem) {
+				fresh[s.key] = encoded
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if x.Store == nil || len(fresh) == 0 {
+		return nil
+	}
+	return x.Store.SaveCodeRecords(ctx, fresh)
+}
+
+// lasting reports whether the same parser finds the same problem again, on any machine.
+func lasting(p codeindex.Problem) bool {
+	return p != codeindex.NoParser && p != codeindex.TooSlow && p != codeindex.ParseFail
+}
+
+// parse reads and parses a file. Its records do not hold the source.
+func (x *Indexer) parse(ctx context.Context, name string, s source) (codeindex.Records, error) {
+	content, _, err := x.Mirrors.Read(ctx, name, s.Blob, maxParsed)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		err = relabel.Errorf(relabel.CodeEnvironment, "the mirror of %s is damaged: %s is missing", name, s.Blob)
+	}
+	if err != nil {
+		return codeindex.Records{}, err
+	}
+	r, err := x.safely(s, content).Compact()
+	if err != nil {
+		r = codeindex.Records{Problem: codeindex.ParseFail}
+	}
+	return r, nil
+}
+
+// safely is Parse of a parser that may panic.
+func (x *Indexer) safely(s source, content []byte) (r codeindex.Records) {
+	defer func() {
+		if recover() != nil {
+			r = codeindex.Records{Problem: codeindex.ParseFail}
+		}
+	}()
+	return x.Parsers.Parse(s.key.Language, s.Path, content)
+}
