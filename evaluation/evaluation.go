@@ -70,7 +70,7 @@ func Compare(tasks, with []relabel.TaskResults) relabel.Comparison {
 	}
 	c := relabel.Comparison{}
 	single := true
-	var differences []float64
+	var differences [][]float64
 	for _, a := range tasks {
 		b := other[a.TaskID]
 		delete(other, a.TaskID)
@@ -89,7 +89,7 @@ func Compare(tasks, with []relabel.TaskResults) relabel.Comparison {
 		if difference != 0 {
 			c.Changed = append(c.Changed, relabel.ChangedTask{TaskID: a.TaskID, InstanceID: a.InstanceID, Resolved: a.Resolved, Graded: a.Graded, WithResolved: b.Resolved, WithGraded: b.Graded})
 		}
-		differences = append(differences, difference)
+		differences = append(differences, []float64{difference})
 	}
 	c.Tasks, c.Ungraded = len(differences), c.Ungraded+len(other)
 	if c.Tasks == 0 {
@@ -100,11 +100,11 @@ func Compare(tasks, with []relabel.TaskResults) relabel.Comparison {
 	}
 	sum := 0.0
 	for _, d := range differences {
-		sum += d
+		sum += d[0]
 	}
 	c.Difference = new(sum / float64(c.Tasks))
-	if interval, known := bootstraps.of(differences, stats.BootstrapMean); known {
-		c.Low, c.High = &interval.Low, &interval.High
+	if intervals, known := bootstraps.of(differences, stats.BootstrapMeans); known {
+		c.Low, c.High = &intervals[0].Low, &intervals[0].High
 	}
 	return c
 }

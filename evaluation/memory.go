@@ -3,6 +3,7 @@ package evaluation
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"math"
 	"sync"
 
 	"relabel/stats"
@@ -15,41 +16,46 @@ const mostRemembered = 1000
 // bootstrap over 466 tasks takes about 30 ms.
 var bootstraps memory
 
-// memory remembers intervals by the values that they are computed from.
+// memory remembers intervals by the rows of values that they are computed from.
 type memory struct {
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]remembered
 }
 
 type remembered struct {
-	interval stats.Interval
-	known    bool
+	intervals []stats.Interval
+	known     bool
 }
 
-// of returns the interval of values, which it computes unless it remembers it.
-func (m *memory) of(values []float64, compute func([]float64, uint64) (stats.Interval, bool)) (stats.Interval, bool) {
-	key := keyOf(values)
+// of returns the intervals of the columns of rows, which it computes unless it remembers them.
+func (m *memory) of(rows [][]float64, compute func([][]float64, uint64) ([]stats.Interval, bool)) ([]stats.Interval, bool) {
+	key := keyOf(rows)
 	m.mu.Lock()
 	is, found := m.known[key]
 	m.mu.Unlock()
 	if found {
-		return is.interval, is.known
+		return is.intervals, is.known
 	}
-	is.interval, is.known = compute(values, bootstrapSeed)
+	is.intervals, is.known = compute(rows, bootstrapSeed)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil || len(m.known) >= mostRemembered {
 		m.known = map[[sha256.Size]byte]remembered{}
 	}
 	m.known[key] = is
-	return is.interval, is.known
+	return is.intervals, is.known
 }
 
-// keyOf is the hash of values in their order.
-func keyOf(values []float64) [sha256.Size]byte {
-	text := make([]byte, 8*len(values))
-	if _, err := binary.Encode(text, binary.LittleEndian, values); err != nil {
-		panic(err) // it has the right length
+// keyOf is the hash of rows in their order.
+func keyOf(rows [][]float64) (key [sha256.Size]byte) {
+	hash := sha256.New()
+	for _, row := range rows {
+		text := binary.LittleEndian.AppendUint64(nil, uint64(len(row)))
+		for _, value := range row {
+			text = binary.LittleEndian.AppendUint64(text, math.Float64bits(value))
+		}
+		hash.Write(text)
 	}
-	return sha256.Sum256(text)
+	hash.Sum(key[:0])
+	return key
 }

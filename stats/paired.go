@@ -38,21 +38,44 @@ const (
 // order and the same seed give the same interval on any machine. known is false with fewer than two
 // values, which have no interval. Equal values have one of width 0: resamples do not differ.
 func BootstrapMean(values []float64, seed uint64) (interval Interval, known bool) {
-	n := len(values)
-	if n < 2 {
+	rows := make([][]float64, len(values))
+	for i := range values {
+		rows[i] = values[i : i+1]
+	}
+	intervals, known := BootstrapMeans(rows, seed)
+	if !known {
 		return Interval{}, false
 	}
-	random := rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))
-	means := make([]float64, min(mostResamples, max(minResamples, mostDraws/n)))
-	for i := range means {
-		sum := 0.0
-		for range n {
-			sum += values[random.IntN(n)]
-		}
-		means[i] = sum / float64(n)
+	return intervals[0], true
+}
+
+// BootstrapMeans returns the interval of the mean of each column, as BootstrapMean does, from the same
+// resamples of rows. All rows have equally many values, such as the figures of one task.
+func BootstrapMeans(rows [][]float64, seed uint64) (intervals []Interval, known bool) {
+	n := len(rows)
+	if n < 2 {
+		return nil, false
 	}
-	slices.Sort(means)
-	return Interval{quantile(means, (1-Level)/2), quantile(means, (1+Level)/2)}, true
+	random := rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))
+	resamples := min(mostResamples, max(minResamples, mostDraws/n))
+	means := make([][]float64, len(rows[0])) // by column
+	sums := make([]float64, len(means))
+	for range resamples {
+		clear(sums)
+		for range n {
+			for c, value := range rows[random.IntN(n)] {
+				sums[c] += value
+			}
+		}
+		for c, sum := range sums {
+			means[c] = append(means[c], sum/float64(n))
+		}
+	}
+	for _, of := range means {
+		slices.Sort(of)
+		intervals = append(intervals, Interval{quantile(of, (1-Level)/2), quantile(of, (1+Level)/2)})
+	}
+	return intervals, true
 }
 
 // quantile interpolates between the sorted values on both sides of it.

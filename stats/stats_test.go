@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -127,4 +129,23 @@ func TestPassAtKIsTheShareOfSubsetsThatPass(t *testing.T) {
 		}
 	}
 	near(t, "pass@100", PassAtK(200, 7, 100), 0.9929911172418123, 1e-12) // numpy, as in the paper's listing
+}
+
+func TestColumnsHaveTheIntervalsThatTheyHaveAlone(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var rows [][]float64
+	var first, second []float64
+	for range 50 {
+		a, b := random.Float64(), float64(random.IntN(2))
+		rows, first, second = append(rows, []float64{a, b}), append(first, a), append(second, b)
+	}
+	got, known := BootstrapMeans(rows, 7)
+	ofFirst, _ := BootstrapMean(first, 7)
+	ofSecond, _ := BootstrapMean(second, 7)
+	if !known || !slices.Equal(got, []Interval{ofFirst, ofSecond}) {
+		t.Errorf("%v, want %v and %v", got, ofFirst, ofSecond)
+	}
+	if _, known := BootstrapMeans(rows[:1], 7); known {
+		t.Error("one row has an interval")
+	}
 }
