@@ -44,6 +44,8 @@ var arrows = []struct{ from, to string }{
 	{"failuremode", "gitdiff"},
 	{"failuremode", "evaluation"},
 	{"failuremode", "stats"},
+	{"evaluation", "codeindex"},
+	{"evaluation", "ranking"},
 	{"evaluation", "stats"},
 	{"labelrule", "evaluation"},
 	{"judge", "chat"},

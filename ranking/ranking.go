@@ -43,6 +43,11 @@ type Figures struct {
 	AP, RR, NDCG5             float64
 }
 
+// Values are the figures in the order of their fields.
+func (f Figures) Values() []float64 {
+	return []float64{f.Recall1, f.Recall3, f.Recall5, f.AP, f.RR, f.NDCG5}
+}
+
 // Of returns the figures of a ranked list, of which only the first place of an entry counts. All are 0
 // if the list is empty. known is false without gold, for which nothing is defined.
 func Of(list, gold []string) (f Figures, known bool) {

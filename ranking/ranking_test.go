@@ -46,7 +46,7 @@ func TestFiguresHaveTheirProperties(t *testing.T) {
 		if known != (len(gold) > 0) {
 			t.Fatalf("known: %v", known)
 		}
-		for _, v := range f.values() {
+		for _, v := range f.Values() {
 			if v < 0 || v > 1+1e-12 {
 				t.Fatalf("%v is no share", f)
 			}
@@ -84,8 +84,8 @@ func TestABetterPlaceIsNeverWorse(t *testing.T) {
 		before, _ := Of(list, gold)
 		list[at-1], list[at] = list[at], list[at-1]
 		after, _ := Of(list, gold)
-		for i, v := range after.values() {
-			if v < before.values()[i] {
+		for i, v := range after.Values() {
+			if v < before.Values()[i] {
 				t.Fatalf("%v, before %v", after, before)
 			}
 		}

@@ -50,11 +50,6 @@ func referenceFigures(t *testing.T, cases []ranked) (all [][]float64) {
 	return all
 }
 
-// values are the figures in the order of the reference.
-func (f Figures) values() []float64 {
-	return []float64{f.Recall1, f.Recall3, f.Recall5, f.AP, f.RR, f.NDCG5}
-}
-
 // randomEntries are n entries of the first names of the alphabet.
 func randomEntries(random *rand.Rand, n, names int) []string {
 	entries := make([]string, n)
@@ -76,7 +71,7 @@ func TestFiguresEqualTrecEval(t *testing.T) {
 		if !known || want == nil {
 			t.Fatalf("%v has no figures: %v, %v", cases[i], known, want)
 		}
-		for j, got := range of.values() {
+		for j, got := range of.Values() {
 			if math.Abs(got-want[j]) > 1e-12 {
 				t.Fatalf("%v: %v, want %v", cases[i], of, want)
 			}
