@@ -65,6 +65,7 @@ var arrows = []struct{ from, to string }{
 	{"envs/verify/canary/*", "envs/verify/*"}, // what they are made of and how they are run
 	{"envs/scaffold", "envs/scaffold/*"},
 	{"envs/scaffold/bare", "envs/scaffold/openhands"}, // the same tools
+	{"envs/scaffold/*", "envs/scaffold/arguments"},
 	{"envs/docker/dockertest", "envs/docker"},
 	{"examples/train/learn/loop", "api/client"},
 	{"examples/train/learn/loop", "examples/train/learn/repair"},

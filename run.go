@@ -37,7 +37,8 @@ type Run struct {
 	ID        ID            `json:"id" doc:"Its id."`
 	Name      string        `json:"name" doc:"Its name."`
 	Recipe    Recipe        `json:"recipe" doc:"sft: teacher states. dagger: turn mixture, eq. 8. aggrevate: student prefixes, eq. 9. opd, grpo: the student alone, without labels."`
-	Scaffold  string        `json:"scaffold" doc:"The tools and prompts of the agents."`
+	Scaffold  string        `json:"scaffold" doc:"The tools and prompts of the agents: openhands or bare to repair, reposearcher to localise."`
+	TaskKind  TaskKind      `json:"task_kind" doc:"The kind of its tasks: repair or localise."`
 	Prompts   Prompts       `json:"prompts" doc:"The texts that open every trajectory."`
 	TasksetID ID            `json:"taskset_id" doc:"The taskset."`
 	Instances []string      `json:"instances,omitempty" doc:"Instance ids of its tasks; absent: every task that is not held out."`
@@ -93,6 +94,12 @@ type RunLimits struct {
 	// EnvironmentRetries is the number of retries after a broken sandbox or verifier; 0: the
 	// trajectory fails with the first.
 	EnvironmentRetries int `json:"environment_retries" doc:"Retries after attempts that ended with a broken sandbox or verifier."`
+	// ScoreDepth and ObservationBytes apply to tasks to localise, and are 0 in runs of others.
+	ScoreDepth       int `json:"score_depth,omitempty" doc:"k of the score nDCG@k of a ranked answer; absent in runs of tasks to repair."`
+	ObservationBytes int `json:"observation_bytes,omitempty" doc:"Maximum bytes of one tool's answer, of tasks to localise: longer code is cut in the middle, and a longer structure is folded; absent in runs of tasks to repair."`
+	// MaxPromptTokens and MaxResponseTokens divide the context; 0 means no limit of their own.
+	MaxPromptTokens   int `json:"max_prompt_tokens,omitempty" doc:"Maximum tokens of the first prompt: a task with a longer one is skipped; absent: no limit of its own."`
+	MaxResponseTokens int `json:"max_response_tokens,omitempty" doc:"Maximum tokens of everything after the first prompt, answers and observations together; absent: no limit of its own."`
 }
 
 // PaperLimits are the limits of paper F.1 and G.2, with an hour per rollout, half an hour for

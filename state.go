@@ -9,10 +9,10 @@ import (
 // is created and stored with it, so that a state can be rendered at any time.
 type Prompts struct {
 	System string `json:"system" doc:"System message."`
-	// First is the first user message. {workdir}, {problem_statement} and {hints_text} are
-	// replaced by the task's; the part from {hints?} to {/hints?} is omitted for a task without
+	// First is the first user message. {workdir}, {repository}, {problem_statement} and
+	// {hints_text} are replaced by the task's; the part from {hints?} to {/hints?} is omitted for a task without
 	// hints.
-	First string `json:"first" doc:"First user message, with {workdir}, {problem_statement} and {hints_text} for the task's."`
+	First string `json:"first" doc:"First user message, with {workdir}, {repository}, {problem_statement} and {hints_text} for the task's."`
 	Tools []Tool `json:"tools" doc:"The tools, as described to the models."`
 }
 
@@ -28,6 +28,7 @@ func (p Prompts) Opening(task Task) []Message {
 		first = head + hints + tail
 	}
 	first = strings.NewReplacer("{workdir}", task.Workdir,
+		"{repository}", task.Repo,
 		"{problem_statement}", task.ProblemStatement,
 		"{hints_text}", task.HintsText).Replace(first)
 	user := Message{Role: RoleUser, Content: first}

@@ -5,11 +5,35 @@ import (
 	"time"
 )
 
+// TaskKind is what a task asks for.
+type TaskKind string
+
+// The kinds of task. A taskset has tasks of one kind.
+const (
+	// Repair asks for a patch; tests in a container grade it.
+	Repair TaskKind = "repair"
+	// Localise asks for the functions that an issue is about, as a ranked list; the gold functions
+	// grade it, without a container.
+	Localise TaskKind = "localise"
+)
+
+// TaskKinds lists every TaskKind.
+var TaskKinds = []TaskKind{Repair, Localise}
+
+// Queue names the queue of the jobs that wake workers for trajectories with tasks of the kind.
+func (k TaskKind) Queue() string {
+	if k == Localise {
+		return "localise"
+	}
+	return "rollout"
+}
+
 // Taskset is a named, immutable list of tasks that came from one file.
 type Taskset struct {
 	ID        ID        `json:"id" doc:"Its id."`
 	Name      string    `json:"name" doc:"Its name."`
 	Digest    string    `json:"digest" doc:"SHA-256 of the file it came from, in hex."`
+	Kind      TaskKind  `json:"kind" doc:"The kind of its tasks: repair (a patch, graded by tests in a container) or localise (a ranked list of functions, graded by the gold functions)."`
 	Tasks     int       `json:"tasks" doc:"How many tasks it has."`
 	HeldOut   int       `json:"held_out" doc:"How many of them are held out."`
 	CreatedAt time.Time `json:"created_at" doc:"When it was imported."`
@@ -22,28 +46,33 @@ type TaskCounts struct {
 	HeldOut  int // of the whole task set
 }
 
-// Task is one instance: a prompt x, an image with a repository at a base commit, and the
-// verification of patches.
+// Task is one instance: a prompt x and a repository at a base commit; to repair, in an image with the
+// verification of patches; to localise, in a mirror with the gold files and functions.
 type Task struct {
-	ID               ID     `json:"id" doc:"Its id."`
-	TasksetID        ID     `json:"taskset_id" doc:"The taskset it belongs to."`
-	InstanceID       string `json:"instance_id" doc:"Its name, unique in its taskset."`
-	Repo             string `json:"repo" doc:"The repository, as the data set names it."`
-	BaseCommit       string `json:"base_commit" doc:"The commit that work starts from; empty: the image's HEAD."`
-	Image            string `json:"image" doc:"The container image."`
-	Workdir          string `json:"workdir" doc:"Absolute path of the repository in the image."`
-	ProblemStatement string `json:"problem_statement" doc:"The problem statement that the agent reads."`
-	HintsText        string `json:"hints_text" doc:"Hints, if the data set has any."`
-	Patch            string `json:"patch" doc:"Gold patch: the change that resolves the task."`
-	TestPatch        string `json:"test_patch" doc:"Patch that the verifier applies before it runs the tests."`
-	TestCmd          string `json:"test_cmd" doc:"The test command."`
+	ID               ID       `json:"id" doc:"Its id."`
+	TasksetID        ID       `json:"taskset_id" doc:"The taskset it belongs to."`
+	Kind             TaskKind `json:"kind" doc:"repair or localise."`
+	InstanceID       string   `json:"instance_id" doc:"Its name, unique in its taskset."`
+	Repo             string   `json:"repo" doc:"The repository, as the data set names it."`
+	BaseCommit       string   `json:"base_commit" doc:"The commit that work starts from; empty: the image's HEAD."`
+	Image            string   `json:"image" doc:"The container image."`
+	Workdir          string   `json:"workdir" doc:"Absolute path of the repository in the image."`
+	ProblemStatement string   `json:"problem_statement" doc:"The problem statement that the agent reads."`
+	HintsText        string   `json:"hints_text" doc:"Hints, if the data set has any."`
+	Patch            string   `json:"patch" doc:"Gold patch: the change that resolves the task."`
+	TestPatch        string   `json:"test_patch" doc:"Patch that the verifier applies before it runs the tests."`
+	TestCmd          string   `json:"test_cmd" doc:"The test command."`
 	// EvalScript is the bash script that contains TestCmd and the preparation of the tests; see
 	// tasks.SplitEvalScript. "" if there is only TestCmd.
 	EvalScript string   `json:"eval_script,omitempty" doc:"The script that contains the test command and the preparation of the tests; absent if there is only the command."`
 	LogParser  string   `json:"log_parser" doc:"Parser of the test command's output."`
 	FailToPass []string `json:"fail_to_pass" doc:"Tests that the gold patch makes pass."`
 	PassToPass []string `json:"pass_to_pass" doc:"Tests that pass before and after."`
-	HeldOut    bool     `json:"held_out" doc:"Whether it is never rolled out for training."`
+	// GoldFiles and GoldFunctions are what an answer to localise is graded by: paths in the base tree,
+	// and path::Qualified.name. A task without gold functions is graded by its files.
+	GoldFiles     []string `json:"gold_files,omitempty" doc:"Files that the solution changes, of a task to localise."`
+	GoldFunctions []string `json:"gold_functions,omitempty" doc:"Functions that the solution changes, as path::Qualified.name, of a task to localise; without any, its files grade the answer."`
+	HeldOut       bool     `json:"held_out" doc:"Whether it is never rolled out for training."`
 }
 
 // TaskHead is a task without its long texts, with its outcomes in all runs.

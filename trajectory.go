@@ -110,8 +110,10 @@ type Trajectory struct {
 	Passed            *bool         `json:"passed,omitempty" doc:"Whether the patch passes the tests, submitted or not; absent without a verdict."`
 	Resolved          *bool         `json:"resolved,omitempty" doc:"Submitted and passed; absent without a verdict."`
 	Protections       *int          `json:"protections,omitempty" doc:"Version of the verifier's protections at the verdict; 0: before versions were recorded; absent without a verdict."`
-	Verdict           VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict), unverified (done, but its iteration verifies only others), cut (done, but its label rule ended the rollout before a submission) or none (not yet, or cancelled)."`
-	VerdictReason     VerdictReason `json:"verdict_reason,omitempty" doc:"Why it passed or not: passed, tests (one did not pass), tests_timed_out, tests_did_not_finish, tests_tampered, empty_patch, patch_does_not_apply or patch_unsafe; absent without a verdict."`
+	Score             *float64      `json:"score,omitempty" doc:"nDCG@k of its ranked answer, from 0 to 1, 0 without a valid one; absent before the verdict and for a task to repair."`
+	Hits              *int          `json:"hits,omitempty" doc:"Gold functions that its answer names, at any rank, or gold files for a task without gold functions; absent as the score is."`
+	Verdict           VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict), scored (its ranked answer has a score), unverified (done, but its iteration verifies only others), cut (done, but its label rule ended the rollout before a submission) or none (not yet, or cancelled)."`
+	VerdictReason     VerdictReason `json:"verdict_reason,omitempty" doc:"Why it passed or not: passed, tests (one did not pass), tests_timed_out, tests_did_not_finish, tests_tampered, empty_patch, patch_does_not_apply or patch_unsafe; of an answer to localise, scored or no_answer; absent without a verdict."`
 	FailureMode       FailureMode   `json:"failure_mode,omitempty" doc:"Primary failure mode if it is not resolved: loop, overflow, budget, no_edit or other without a valid submission; syntax_or_runtime, wrong_file or wrong_solution with one. Absent until it is computed, some seconds after the end, and without a verdict."`
 	ToolUseError      *bool         `json:"tool_use_error,omitempty" doc:"Whether a call was malformed, named an unknown tool or was refused by the tool; absent until it is computed."`
 	LabelsReceived    int           `json:"labels_received" doc:"Turns with a received label."`
@@ -151,6 +153,8 @@ const (
 	VerdictUnverified VerdictKind = "unverified"
 	// VerdictCut: done, and its label rule ended the rollout (EndTeacherTurns).
 	VerdictCut VerdictKind = "cut"
+	// VerdictScore: a ranked answer to localise, or its absence, has a score.
+	VerdictScore VerdictKind = "scored"
 )
 
 // Executors is b1…bT as text, one byte per turn: 'T' if the teacher executes it (bt=1), 's' if
@@ -205,8 +209,8 @@ type Claim struct {
 // Ending is the result of a rollout.
 type Ending struct {
 	Reason    EndReason
-	Patch     []byte // against base_commit; empty means no submission
-	Submitted bool   // a finish action and a non-empty patch that applies (a valid submission)
+	Patch     []byte // against base_commit, or the answer's ranked list; empty means no submission
+	Submitted bool   // a finish action and a non-empty patch that applies, or list (a valid submission)
 }
 
 // BrokenTurn is the action during which the sandbox broke, or the last one before it broke.
@@ -254,15 +258,17 @@ type TrajectoryStore interface {
 	ListCalls(ctx context.Context, trajectory ID) ([]Call, error)
 }
 
-// Reward returns the trajectory's reward, between 0 and 1: 1 if it is resolved; 0 if it is not,
-// or was not submitted. nil if it is unknown: the trajectory is not done (a failure of the
+// Reward returns the trajectory's reward, between 0 and 1: its score if it has one; else 1 if it is
+// resolved; 0 if it is not, or was not submitted. nil if it is unknown: the trajectory is not done (a failure of the
 // infrastructure is never reward 0), its label rule ended the rollout, it is not verified (the
 // verdicts that others of its group have do not depend on the outcome), or it was submitted and has
 // no verdict.
 func (t Trajectory) Reward() *float64 {
 	switch {
-	case t.State != Done, t.EndReason.Cut(), t.SkipVerify && t.Passed == nil:
+	case t.State != Done, t.EndReason.Cut(), t.SkipVerify && t.Passed == nil && t.Score == nil:
 		return nil
+	case t.Score != nil:
+		return t.Score
 	case t.Submitted != nil && !*t.Submitted:
 		return new(0.0)
 	case t.Resolved == nil:

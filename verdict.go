@@ -43,18 +43,21 @@ const (
 	VerdictTampered     VerdictReason = "tests_tampered"       // the tests passed, but the run contradicted its canaries
 	VerdictEmptyPatch   VerdictReason = "empty_patch"          // there is no submission
 	VerdictDoesNotApply VerdictReason = "patch_does_not_apply" // neither git apply nor its three-way merge works
+	VerdictScored       VerdictReason = "scored"               // an answer to localise was compared with the gold
+	VerdictNoAnswer     VerdictReason = "no_answer"            // there is no ranked list to score
 	VerdictUnsafe       VerdictReason = "patch_unsafe"         // git cannot read it, or it touches .git or paths outside the repository
 )
 
 // Passed reports whether the status counts as passed.
 func (s TestStatus) Passed() bool { return s == TestPassed || s == TestXFail }
 
-// Verdict is R(τ, x), the verifier's result in a fresh container. It does not depend on
-// whether the agent submitted; Trajectory.Resolved combines the two.
+// Verdict is R(τ, x), the verifier's result: of a patch, the tests' result in a fresh container, which
+// does not depend on whether the agent submitted (Trajectory.Resolved combines the two); of a ranked
+// answer to localise, its Score.
 type Verdict struct {
 	Number int                   `json:"number,omitempty" doc:"Number among the trajectory's verdicts, from 1."`
-	Passed bool                  `json:"passed" doc:"Whether every FAIL_TO_PASS and PASS_TO_PASS test passed, submitted or not. False and meaningless if infra is set."`
-	Reason VerdictReason         `json:"reason" doc:"passed, tests, empty_patch, patch_unsafe, patch_does_not_apply, tests_timed_out, tests_did_not_finish or tests_tampered."`
+	Passed bool                  `json:"passed" doc:"Whether every FAIL_TO_PASS and PASS_TO_PASS test passed, submitted or not. False and meaningless if infra or score is set."`
+	Reason VerdictReason         `json:"reason" doc:"passed, tests, empty_patch, patch_unsafe, patch_does_not_apply, tests_timed_out, tests_did_not_finish or tests_tampered; of an answer to localise, scored or no_answer."`
 	Tests  map[string]TestStatus `json:"tests,omitempty" doc:"How each of those tests ended: PASSED, FAILED, ERROR, SKIPPED, XFAIL, XPASS or ABSENT."`
 	Output []byte                `json:"-"` // of the test command, truncated
 	Infra  string                `json:"infra,omitempty" doc:"An infrastructure error: the tests could not run properly. Never the agent's failure."`
@@ -67,8 +70,24 @@ type Verdict struct {
 	// most; DroppedCount counts all of them.
 	Dropped      []DroppedPath `json:"dropped,omitempty" doc:"Parts of the submission that were not graded, at most 100; absent: none."`
 	DroppedCount int           `json:"dropped_count" doc:"Number of parts that were not graded, including those not named."`
-	Millis       int64         `json:"millis" doc:"Milliseconds that verification took."`
-	At           time.Time     `json:"at" doc:"When the verdict was reached."`
+	// Score is nDCG@k of the ranked answer (paper of localisation, eq. 1), from 0 to 1; Hits counts the
+	// gold functions in it at any rank. Both are of the files if the task has no gold functions, and nil
+	// for a patch.
+	Score   *float64   `json:"score,omitempty" doc:"nDCG@k of the ranked answer to a task to localise, from 0 to 1, by functions, or by files if the task has no gold functions; absent for a patch."`
+	Hits    *int       `json:"hits,omitempty" doc:"Gold functions (or files, as for the score) that the answer names, at any rank; absent for a patch."`
+	Ranking []Location `json:"ranking,omitempty" doc:"The ranked answer, best first, without duplicates, at most 1000 entries; absent for a patch."`
+	Millis  int64      `json:"millis" doc:"Milliseconds that verification took."`
+	At      time.Time  `json:"at" doc:"When the verdict was reached."`
+}
+
+// MaxLocations bounds Verdict.Ranking.
+const MaxLocations = 1000
+
+// Location is one entry of a ranked answer.
+type Location struct {
+	Name  string `json:"name" doc:"path::Qualified.name, or the path of a file."`
+	Known bool   `json:"known" doc:"Whether the repository has it at the base commit."`
+	Hit   bool   `json:"hit" doc:"Whether it is gold: a gold function, or a gold file if the task has no gold functions."`
 }
 
 // DroppedPath is a part of a submission that was not graded.

@@ -58,13 +58,27 @@ func (b *batch) take(life context.Context, item relabel.BatchItem, a relabel.Bat
 	var label relabel.Action
 	switch {
 	case a.Err == nil:
-		label = a.Completion.Action(b.claim.Policy.ID, func(m relabel.Message) relabel.ParseOutcome { return b.World.Parse(b.claim.Run, m) })
+		state, err := b.before(life, item)
+		if err != nil {
+			return false, err
+		}
+		label = a.Completion.Action(b.claim.Policy.ID, func(m relabel.Message) relabel.ParseOutcome { return b.World.Parse(b.claim.Run, state, m) })
 	case relabel.CodeOf(a.Err) == relabel.CodeContextOverflow:
 		label = relabel.MissingAction(b.claim.Policy.ID, a.Err)
 	default:
 		return false, nil
 	}
 	return true, b.settle(life, item, label)
+}
+
+// before returns the turns before a label as messages. They matter only in a search, whose last action
+// has no call; in other runs it returns nil.
+func (b *batch) before(life context.Context, item relabel.BatchItem) ([]relabel.Message, error) {
+	if b.claim.Run.TaskKind != relabel.Localise {
+		return nil, nil
+	}
+	turns, err := b.turns(life, item.TrajectoryID, item.T-1)
+	return relabel.State(nil, turns), err
 }
 
 // record stores the call of a line. A line that is read twice is one call.

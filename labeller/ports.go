@@ -105,8 +105,8 @@ type World struct {
 	Count chat.CountPrompt
 	// Tokenizer opens a policy's tokenizer. CodeInvalid if the policy has none that is registered.
 	Tokenizer func(ctx context.Context, p relabel.Policy) (*tokenizer.Tokenizer, error)
-	// Parse parses an action in the run's scaffold.
-	Parse func(run relabel.Run, action relabel.Message) relabel.ParseOutcome
+	// Parse classifies an action at a state in the run's scaffold.
+	Parse func(run relabel.Run, state []relabel.Message, action relabel.Message) relabel.ParseOutcome
 	// Seed returns the seed for the call of a role at turn t.
 	Seed func(run relabel.Run, tr relabel.Trajectory, t int, role relabel.Role) int64
 	// Record stores a call that a batch answered; nil stores none. The same id again is not an error.

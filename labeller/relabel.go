@@ -110,7 +110,7 @@ func (l *Labeller) answer(ctx context.Context, c relabel.RelabelClaim, policy Po
 	var action relabel.Action
 	switch code := relabel.CodeOf(err); {
 	case err == nil:
-		action = done.Action(c.Policy.ID, func(m relabel.Message) relabel.ParseOutcome { return l.World.Parse(c.Run, m) })
+		action = done.Action(c.Policy.ID, func(m relabel.Message) relabel.ParseOutcome { return l.World.Parse(c.Run, req.Messages, m) })
 	case ctx.Err() != nil, code == relabel.CodeUnavailable:
 		return err
 	case code == relabel.CodeSecretMissing:

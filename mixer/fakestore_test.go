@@ -104,7 +104,7 @@ func (s *fakeStore) locked(op string, f relabel.Fence, do func() error) error {
 	return err
 }
 
-func (s *fakeStore) ClaimNext(ctx context.Context, owner string, lease time.Duration) (relabel.Claim, error) {
+func (s *fakeStore) ClaimNext(ctx context.Context, owner string, _ relabel.TaskKind, lease time.Duration) (relabel.Claim, error) {
 	if err := s.enter(ctx, "ClaimNext"); err != nil {
 		return relabel.Claim{}, err
 	}

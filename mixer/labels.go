@@ -91,7 +91,7 @@ func (l *labels) complete(ctx context.Context, req relabel.ChatRequest, estimate
 	case err != nil:
 		return relabel.MissingAction(teacher, err), nil
 	}
-	return answer.Action(teacher, l.r.parse), nil
+	return answer.Action(teacher, l.r.parseAt(req.Messages)), nil
 }
 
 // now returns the label if it has arrived; ok is false otherwise.

@@ -1,6 +1,7 @@
 package mixer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -32,9 +33,10 @@ var ErrReleased = errors.New("the trajectory was released to the queue")
 type Config struct {
 	Store       Store
 	Environment Environment
-	Owner       string        // names this worker; unique among live ones
-	Lease       time.Duration // 0 means lease.Default
-	Slots       Slots         // if Rollouts is 0 nothing is bounded
+	Owner       string           // names this worker; unique among live ones
+	Kind        relabel.TaskKind // whose trajectories it rolls out; "" means repair
+	Lease       time.Duration    // 0 means lease.Default
+	Slots       Slots            // if Rollouts is 0 nothing is bounded
 	// Wait is how long a rollout whose endpoint is down keeps its sandbox; 0 means DefaultWait.
 	Wait time.Duration
 	// Room, if set, fails while no new work is to be claimed, because no engine or too little disk
@@ -50,6 +52,7 @@ type Mixer struct {
 	store       Store
 	environment Environment
 	owner       string
+	kind        relabel.TaskKind
 	lease       time.Duration
 	wait        time.Duration
 	log         zerolog.Logger
@@ -75,7 +78,7 @@ func New(c Config) *Mixer {
 		c.Wait = DefaultWait
 	}
 	m := &Mixer{
-		store: c.Store, environment: c.Environment, owner: c.Owner, lease: c.Lease, wait: c.Wait, log: c.Log, room: c.Room, observe: c.Observe,
+		store: c.Store, environment: c.Environment, owner: c.Owner, kind: cmp.Or(c.Kind, relabel.Repair), lease: c.Lease, wait: c.Wait, log: c.Log, room: c.Room, observe: c.Observe,
 		leases:   lease.NewKeeper(lease.Config[relabel.Fence]{Length: c.Lease, Check: c.Store.Look, Renew: c.Store.Renew, Log: c.Log}),
 		claiming: newSemaphore(claimsAtOnce), rollouts: newSemaphore(c.Slots.Rollouts), waitingSlots: newSemaphore(c.Slots.Rollouts),
 		ending: newSemaphore(c.Slots.Rollouts * endingPerRollout), verifying: newSemaphore(c.Slots.Rollouts),
@@ -149,7 +152,7 @@ func (m *Mixer) claim(ctx context.Context) (claim relabel.Claim, since time.Time
 	since = time.Now()
 	claiming, cancel := detached(ctx, writeLimit)
 	defer cancel()
-	claim, err = m.store.ClaimNext(claiming, m.owner, m.lease)
+	claim, err = m.store.ClaimNext(claiming, m.owner, m.kind, m.lease)
 	return claim, since, err
 }
 

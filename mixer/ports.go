@@ -13,11 +13,11 @@ import (
 // CodeUnavailable means that the database does not answer, also after the store's retries: the
 // trajectory is then released, not failed. Methods are safe for concurrent use.
 type Store interface {
-	// ClaimNext assigns the next trajectory to owner: attempt+1, state running (labelling if its
+	// ClaimNext assigns the next trajectory with a task of the kind to owner: attempt+1, state running (labelling if its
 	// rollout has ended), a lease by the database's clock, and the turns and the ending of earlier
 	// attempts. It fails with CodeNotFound if no trajectory can be claimed now; every change of that
 	// wakes a worker.
-	ClaimNext(ctx context.Context, owner string, lease time.Duration) (relabel.Claim, error)
+	ClaimNext(ctx context.Context, owner string, kind relabel.TaskKind, lease time.Duration) (relabel.Claim, error)
 	// Look returns the state of each of the fences' trajectories, in the order of fences.
 	Look(ctx context.Context, fences []relabel.Fence) ([]relabel.Standing, error)
 	// Renew extends the leases of the fences that are valid, and reports for each whether it did, in
@@ -77,19 +77,19 @@ type Policy interface {
 	Complete(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error)
 }
 
-// Episode is one sandbox with a scaffold around it. Its methods are called by one goroutine. The
+// Episode is one environment with a scaffold around it: a sandbox, or an index of a repository. Its methods are called by one goroutine. The
 // context (the wall clock) may cancel Execute; Patch is taken nevertheless.
 type Episode interface {
 	// Execute runs the calls of turn t's action in order and returns an observation for each, or one
-	// without a call id if there is no call. finished means that finish was called; later calls were
-	// not run. Errors are CodeEnvironment, or CodeDisk if commands exceeded the disk limit.
+	// without a call id if there is no call. finished means that the rollout ends with this action, by
+	// a call of finish or as the final answer; later calls were not run. Errors are CodeEnvironment, or CodeDisk if commands exceeded the disk limit.
 	Execute(ctx context.Context, t int, action relabel.Message) (obs []relabel.Observation, finished bool, err error)
 	// Tree returns the working tree's fingerprint. Errors are those of Execute.
 	Tree(ctx context.Context) (string, error)
-	// Patch takes the submission and reports whether it applies to the base commit. Errors are
-	// those of Execute.
+	// Patch takes the submission, a patch or a ranked list, and reports whether it is valid: a patch
+	// applies to the base commit. Errors are those of Execute.
 	Patch(ctx context.Context) (diff []byte, applies bool, err error)
-	// Sandbox names the engine and the container.
+	// Sandbox names the engine and the container, "" without one.
 	Sandbox() (dockerHost, container string)
 	// Close removes the sandbox; safe to call more than once.
 	Close(ctx context.Context) error
@@ -100,13 +100,14 @@ type Environment struct {
 	// Start prepares the claim's sandbox for the first turn. Errors are CodeImageMissing, CodeInvalid
 	// if the image lacks the task's commit, or CodeEnvironment.
 	Start func(ctx context.Context, c relabel.Claim) (Episode, error)
-	// Parse classifies an action for the claim's scaffold. It needs no sandbox: late labels have none.
-	Parse func(c relabel.Claim, action relabel.Message) relabel.ParseOutcome
+	// Parse classifies an action at a state for the claim's scaffold. It needs no sandbox: late labels
+	// have none.
+	Parse func(c relabel.Claim, state []relabel.Message, action relabel.Message) relabel.ParseOutcome
 	// Cut returns what a model of the claim's scaffold reads when its answer was cut. Nil or "": a
 	// text that asks for a shorter answer.
 	Cut func(c relabel.Claim) string
-	// Verify tests a patch in a fresh container. A failure of the container is Verdict.Infra, not an
-	// error.
+	// Verify grades a submission, a patch in a fresh container. A failure of the container is
+	// Verdict.Infra, not an error.
 	Verify func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error)
 	// EngineFailed reports whether the engine at dockerHost, rather than the commands in the sandbox,
 	// ended a sandbox with err. Nil means never.

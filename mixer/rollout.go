@@ -193,12 +193,15 @@ func (r *rollout) startSandbox(life context.Context) error {
 	}
 	r.episode = episode
 	host, container := episode.Sandbox()
+	if container == "" {
+		return nil
+	}
 	return r.write(life, func(ctx context.Context) error { return r.store.SetSandbox(ctx, r.claim.Fence, host, container) })
 }
 
-// parse classifies an action. Any goroutine may call it.
-func (r *rollout) parse(action relabel.Message) relabel.ParseOutcome {
-	return r.environment.Parse(r.claim, action)
+// parseAt returns what classifies actions at a state. Any goroutine may call both.
+func (r *rollout) parseAt(state []relabel.Message) func(relabel.Message) relabel.ParseOutcome {
+	return func(action relabel.Message) relabel.ParseOutcome { return r.environment.Parse(r.claim, state, action) }
 }
 
 // mustRelease reports whether the trajectory is to return to the queue before the next turn.

@@ -147,7 +147,7 @@ func (r *rollout) choose(ctx context.Context, turn *relabel.Turn, req relabel.Ch
 	if answer, err = r.act(ctx, req, turn.Executor); err != nil {
 		return answer, err
 	}
-	turn.Action = answer.Action(r.versionOf(turn.Executor).ID, r.parse)
+	turn.Action = answer.Action(r.versionOf(turn.Executor).ID, r.parseAt(r.state))
 	return answer, nil
 }
 

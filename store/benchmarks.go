@@ -17,7 +17,8 @@ import (
 // limitsOf builds the limits of a run or a benchmark from its columns.
 func limitsOf(table string) string {
 	return strings.ReplaceAll(`json_build_object('max_turns', T.max_turns, 'max_context_tokens', T.max_context_tokens, 'wall_clock_seconds', T.wall_clock_seconds,
-		'command_seconds', T.command_seconds, 'verify_seconds', T.verify_seconds, 'environment_retries', T.environment_retries)`, "T.", table+".")
+		'command_seconds', T.command_seconds, 'verify_seconds', T.verify_seconds, 'environment_retries', T.environment_retries, 'score_depth', T.score_depth,
+		'observation_bytes', T.observation_bytes, 'max_prompt_tokens', T.max_prompt_tokens, 'max_response_tokens', T.max_response_tokens)`, "T.", table+".")
 }
 
 var benchmarkSelect = `SELECT be.id, coalesce(be.name, '') AS name, be.taskset_id, be.source, be.tasks,
@@ -27,7 +28,7 @@ var benchmarkSelect = `SELECT be.id, coalesce(be.name, '') AS name, be.taskset_i
 	(SELECT count(*) FROM iterations it WHERE it.benchmark_id = be.id AND it.kind = 'evaluate') AS evaluations,
 	(SELECT count(*) FROM iterations it WHERE it.benchmark_id = be.id AND it.kind = 'sample') AS samples FROM benchmarks be`
 
-const limitColumns = "max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries"
+const limitColumns = "max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, score_depth, observation_bytes, max_prompt_tokens, max_response_tokens"
 
 // CreateBenchmark stores a named benchmark of tasks of its task set, without duplicates. It
 // counts the tasks. CodeConflict if the name is taken, CodeInvalid without tasks.
@@ -42,8 +43,9 @@ func (s *Store) CreateBenchmark(ctx context.Context, b relabel.Benchmark, tasks 
 			return err
 		}
 		_, err := tx.Exec(ctx, "INSERT INTO benchmarks (id, name, taskset_id, source, tasks, tasks_digest, "+limitColumns+`)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`, b.ID, b.Name, b.TasksetID, b.Source, len(tasks), tasksDigest(tasks),
-			l.MaxTurns, l.MaxContextTokens, l.WallClockSeconds, l.CommandSeconds, l.VerifySeconds, l.EnvironmentRetries)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`, b.ID, b.Name, b.TasksetID, b.Source, len(tasks), tasksDigest(tasks),
+			l.MaxTurns, l.MaxContextTokens, l.WallClockSeconds, l.CommandSeconds, l.VerifySeconds, l.EnvironmentRetries,
+			l.ScoreDepth, l.ObservationBytes, l.MaxPromptTokens, l.MaxResponseTokens)
 		if err != nil {
 			return taken(err, "benchmarks_name", "benchmark", b.Name, "choose another name: a benchmark never changes")
 		}

@@ -46,14 +46,17 @@ func (s *Store) BeginVerifying(ctx context.Context, f relabel.Fence) error {
 // Finish stores the verdict and moves verifying to done. The last trajectory also ends the
 // iteration.
 func (s *Store) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) error {
-	var passed *bool // nil if the verifier broke
+	var passed *bool // nil if the verifier broke, or the verdict is a score
 	var reason *string
 	var protections *int
 	if v.Infra == "" {
-		passed, reason, protections = &v.Passed, new(validUTF8(string(v.Reason))), &v.Protections
+		reason = new(validUTF8(string(v.Reason)))
 	}
-	st := step{to: relabel.Done, outcome: "done", tried: "finish", args: []any{passed, reason, protections},
-		set:  "state = 'done', passed = $4, verdict_reason = $5, protections = $6, owner = NULL, lease_until = NULL, ended_at = clock_timestamp()",
+	if v.Infra == "" && v.Score == nil {
+		passed, protections = &v.Passed, &v.Protections
+	}
+	st := step{to: relabel.Done, outcome: "done", tried: "finish", args: []any{passed, reason, protections, v.Score, v.Hits},
+		set:  "state = 'done', passed = $4, verdict_reason = $5, protections = $6, score = $7, hits = $8, owner = NULL, lease_until = NULL, ended_at = clock_timestamp()",
 		when: "AND state = 'verifying'"}
 	return s.take(ctx, f, st, func(tx pgx.Tx, iteration relabel.ID) error {
 		if err := insertVerdict(ctx, tx, f.TrajectoryID, f.Attempt, v); err != nil {
@@ -64,11 +67,11 @@ func (s *Store) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) 
 }
 
 // FinishUnverified moves verifying to done without a verdict, for a trajectory that is not to be
-// verified or whose label rule ended the rollout. Like Finish, the last one ends the iteration.
+// verified, whose label rule ended the rollout, or whose prompt was too long. Like Finish, the last one ends the iteration.
 func (s *Store) FinishUnverified(ctx context.Context, f relabel.Fence) error {
 	st := step{to: relabel.Done, outcome: "done", tried: "finish without a verdict",
 		set:  "state = 'done', owner = NULL, lease_until = NULL, ended_at = clock_timestamp()",
-		when: "AND state = 'verifying' AND (skip_verify OR end_reason = 'teacher_turns')"}
+		when: "AND state = 'verifying' AND (skip_verify OR end_reason IN ('teacher_turns', 'prompt_too_long'))"}
 	return s.take(ctx, f, st, func(tx pgx.Tx, iteration relabel.ID) error { return endTrajectory(ctx, tx, iteration) })
 }
 

@@ -53,7 +53,7 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 		if err != nil {
 			return err
 		}
-		return s.wake(ctx, tx, len(p.Trajectories))
+		return s.wakeFor(ctx, tx, it.ID, len(p.Trajectories))
 	})
 }
 

@@ -11,11 +11,8 @@ import (
 	"relabel"
 )
 
-// The queues that a worker takes jobs from.
-const (
-	QueueRollout = "rollout"
-	QueueExport  = "export"
-)
+// QueueExport is the queue of exports that any machine can write.
+const QueueExport = "export"
 
 // alive are the states of an unfinished job. An export has at most one unfinished job per step;
 // finished jobs do not prevent new ones.
@@ -51,10 +48,20 @@ func (s *Store) queueSteps(ctx context.Context, tx pgx.Tx, folder string, steps 
 // jobBatch bounds one insert statement.
 const jobBatch = 1000
 
-// wake inserts n wake-ups, which are jobs of RolloutJob: one per claimable trajectory, so that
-// any free slot finds one. A surplus one ends at once; BalanceWakeups adds missing ones.
-func (s *Store) wake(ctx context.Context, tx pgx.Tx, n int) error {
-	return s.insertWakeups(ctx, tx, QueueRollout, relabel.RolloutJob{}, n)
+// wake inserts n wake-ups, which are RolloutJobs in the queue of the kind of task: one per claimable
+// trajectory, so that any free slot finds one. A surplus one ends at once; BalanceWakeups adds missing
+// ones.
+func (s *Store) wake(ctx context.Context, tx pgx.Tx, kind relabel.TaskKind, n int) error {
+	return s.insertWakeups(ctx, tx, kind.Queue(), relabel.RolloutJob{TaskKind: kind}, n)
+}
+
+// wakeFor is wake for trajectories of an iteration.
+func (s *Store) wakeFor(ctx context.Context, tx pgx.Tx, iteration relabel.ID, n int) error {
+	kind, err := readValue[relabel.TaskKind](ctx, tx, "SELECT ru.task_kind FROM runs ru JOIN iterations it ON it.run_id = ru.id WHERE it.id = $1", iteration)
+	if err != nil {
+		return err
+	}
+	return s.wake(ctx, tx, kind, n)
 }
 
 func (s *Store) insertWakeups(ctx context.Context, tx pgx.Tx, queue string, job river.JobArgs, n int) error {
@@ -71,28 +78,28 @@ func (s *Store) insertWakeups(ctx context.Context, tx pgx.Tx, queue string, job 
 // trajectory, or the next one of a run at its quota. In a run without a quota, each queued
 // trajectory has a wake-up already.
 func (s *Store) wakeNext(ctx context.Context, tx pgx.Tx, iteration relabel.ID, to relabel.TrajectoryState) error {
-	bounded := true
-	if to != relabel.Queued {
-		err := tx.QueryRow(ctx, "SELECT ru.quota IS NOT NULL FROM runs ru JOIN iterations it ON it.run_id = ru.id WHERE it.id = $1", iteration).Scan(&bounded)
-		if err != nil {
-			return err
-		}
+	var bounded bool
+	var kind relabel.TaskKind
+	err := tx.QueryRow(ctx, `SELECT ru.quota IS NOT NULL, ru.task_kind FROM runs ru JOIN iterations it ON it.run_id = ru.id WHERE it.id = $1`,
+		iteration).Scan(&bounded, &kind)
+	if err != nil {
+		return err
 	}
-	if !bounded {
+	if to != relabel.Queued && !bounded {
 		return nil
 	}
-	return s.wake(ctx, tx, 1)
+	return s.wake(ctx, tx, kind, 1)
 }
 
-// surplusWakeups compares the waiting wake-ups with what can be claimed: queued trajectories of
+// surplusWakeups compares the waiting wake-ups of queue $2 with what can be claimed of tasks of kind $1: queued trajectories of
 // running, unpaused iterations within their runs' quotas, without those that wait for an
 // endpoint.
 var surplusWakeups = `WITH ` + withDown("''") + `, queued AS (
 		SELECT it.run_id, count(*) AS n FROM iterations it JOIN runs ru ON ru.id = it.run_id` + heldBack + `
 		JOIN trajectories tr ON tr.iteration_id = it.id AND tr.state = 'queued' AND tr.claimable_at <= clock_timestamp()
-		WHERE it.state = 'running' AND it.paused IS NULL AND NOT ` + waitsForEndpoint + ` GROUP BY it.run_id),
+		WHERE it.state = 'running' AND it.paused IS NULL AND ru.task_kind = $1 AND NOT ` + waitsForEndpoint + ` GROUP BY it.run_id),
 	held AS (SELECT run_id, count(*) AS n FROM trajectories WHERE owner IS NOT NULL GROUP BY run_id)
-	SELECT (SELECT count(*) FROM river_job WHERE kind = 'rollout' AND state IN ('available', 'pending', 'retryable', 'scheduled'))
+	SELECT (SELECT count(*) FROM river_job WHERE kind = 'rollout' AND queue = $2 AND state IN ('available', 'pending', 'retryable', 'scheduled'))
 		- coalesce(sum(CASE WHEN ru.quota IS NULL THEN queued.n
 			ELSE least(queued.n, greatest(ru.quota - coalesce(held.n, 0), 0)) END), 0)::bigint
 	FROM queued JOIN runs ru ON ru.id = queued.run_id LEFT JOIN held ON held.run_id = ru.id WHERE ru.paused IS NULL`
@@ -106,17 +113,27 @@ func (s *Store) BalanceWakeups(ctx context.Context) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' wake-ups', 0))"); err != nil {
 			return err
 		}
-		surplus, err := readValue[int](ctx, tx, surplusWakeups)
-		if err != nil {
-			return err
+		for _, kind := range relabel.TaskKinds {
+			if err := s.balanceKind(ctx, tx, kind); err != nil {
+				return err
+			}
 		}
-		if surplus <= 0 {
-			return s.wake(ctx, tx, -surplus)
-		}
-		_, err = tx.Exec(ctx, `DELETE FROM river_job WHERE id IN (SELECT id FROM river_job WHERE kind = 'rollout'
-			AND state IN ('available', 'pending', 'retryable', 'scheduled') ORDER BY id DESC LIMIT $1 FOR UPDATE SKIP LOCKED)`, surplus)
-		return err
+		return nil
 	})
+}
+
+// balanceKind is BalanceWakeups for tasks of one kind. The caller holds the lock.
+func (s *Store) balanceKind(ctx context.Context, tx pgx.Tx, kind relabel.TaskKind) error {
+	surplus, err := readValue[int](ctx, tx, surplusWakeups, kind, kind.Queue())
+	if err != nil {
+		return err
+	}
+	if surplus <= 0 {
+		return s.wake(ctx, tx, kind, -surplus)
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM river_job WHERE id IN (SELECT id FROM river_job WHERE kind = 'rollout' AND queue = $2
+		AND state IN ('available', 'pending', 'retryable', 'scheduled') ORDER BY id DESC LIMIT $1 FOR UPDATE SKIP LOCKED)`, surplus, kind.Queue())
+	return err
 }
 
 // clearJobs deletes the wake-ups of gone workers (dead processes of this machine, and workers

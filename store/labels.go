@@ -212,5 +212,5 @@ func (s *Store) requeueWaiting(ctx context.Context, tx pgx.Tx, iteration relabel
 	if err != nil {
 		return err
 	}
-	return s.wake(ctx, tx, len(ids))
+	return s.wakeFor(ctx, tx, iteration, len(ids))
 }

@@ -74,7 +74,7 @@ func TestAFullQuotaIsNotHeldOnTo(t *testing.T) {
 	lock(second, "second")
 	claimed := make(chan error, 1)
 	go func() {
-		_, err := s.ClaimNext(ctx, "late", storetest.Lease)
+		_, err := s.ClaimNext(ctx, "late", relabel.Repair, storetest.Lease)
 		claimed <- err
 	}()
 	blocked(t, s, first, 1) // at the first run

@@ -47,7 +47,7 @@ func deadFor(t *testing.T, s *store.Store, worker string) {
 func claimedBy(t *testing.T, s *store.Store, worker string, n int) (runs []relabel.ID) {
 	t.Helper()
 	for range n {
-		c, err := s.ClaimNext(context.Background(), worker, storetest.Lease)
+		c, err := s.ClaimNext(context.Background(), worker, relabel.Repair, storetest.Lease)
 		if relabel.CodeOf(err) == relabel.CodeNotFound {
 			return runs
 		}
@@ -186,14 +186,14 @@ func TestLabelsOfADeadTeacherWaitInTheQueueAndVerificationDoesNot(t *testing.T) 
 		must(t, s.ReleaseWaiting(ctx, c.Fence, relabel.Wait{Step: "labels", For: time.Second}, "refused"))
 	}
 	deadFor(t, s, "w")
-	c, err := s.ClaimNext(ctx, "w", storetest.Lease)
+	c, err := s.ClaimNext(ctx, "w", relabel.Repair, storetest.Lease)
 	must(t, err)
 	if c.TrajectoryID != d.Trajectories[1].ID {
 		t.Error("the one that owes a label was claimed")
 	}
 	wantNothing(t, s)
 	must(t, s.SeeEndpoints(ctx, "w", nil))
-	c, err = s.ClaimNext(ctx, "w", storetest.Lease)
+	c, err = s.ClaimNext(ctx, "w", relabel.Repair, storetest.Lease)
 	must(t, err)
 	if c.Waited != (relabel.Wait{Step: "labels", For: time.Second}) {
 		t.Errorf("waited %+v", c.Waited)

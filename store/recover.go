@@ -181,7 +181,7 @@ func (s *Store) requeue(ctx context.Context, tx pgx.Tx, iteration relabel.ID, id
 	if err != nil {
 		return err
 	}
-	return s.wake(ctx, tx, len(ids))
+	return s.wakeFor(ctx, tx, iteration, len(ids))
 }
 
 // texts is a list that Postgres accepts as an array of text, never null.

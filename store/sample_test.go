@@ -32,7 +32,7 @@ func TestAGRPORunNeedsNoTeacher(t *testing.T) {
 	})
 	must(t, s.SeeEndpoints(ctx, "other", []relabel.EndpointStatus{{URL: "http://nobody", Down: "refused"}}))
 	for range d.Trajectories {
-		c, err := s.ClaimNext(ctx, "w", storetest.Lease)
+		c, err := s.ClaimNext(ctx, "w", relabel.Repair, storetest.Lease)
 		must(t, err)
 		if c.Run.HasTeacher() || c.Teacher.ID != (relabel.ID{}) || c.Student.ID != d.Student.ID {
 			t.Errorf("claims %+v", c)

@@ -19,7 +19,7 @@ import (
 // It skips what a down endpoint holds back (health.go). Queued trajectories with a finished
 // rollout have their own index, and so do the others. While only labels are held back, rollouts
 // go first.
-var candidatesSelect = `WITH ` + withDown("$1") + `, able AS MATERIALIZED (
+var candidatesSelect = `WITH ` + withDown("$2") + `, able AS MATERIALIZED (
 		SELECT it.id, it.run_id, ru.quota, ru.priority, oldest.id AS oldest, held_back.rollouts, is_down.labels
 		FROM iterations it JOIN runs ru ON ru.id = it.run_id` + heldBack + `
 		CROSS JOIN LATERAL (SELECT id FROM (
@@ -40,9 +40,9 @@ const anyCandidates = `WITH able AS MATERIALIZED (
 		CROSS JOIN LATERAL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
 			AND tr.claimable_at <= clock_timestamp() ORDER BY tr.id LIMIT 1) oldest ` + judgeCandidates
 
-// judgeCandidates ends both: it skips paused iterations and runs at their quota, and orders the
-// rest.
-const judgeCandidates = `WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL),
+// judgeCandidates ends both: it skips paused iterations, runs with tasks of other kinds than $1, and runs at
+// their quota, and orders the rest.
+const judgeCandidates = `WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL AND ru.task_kind = $1),
 	held AS MATERIALIZED (
 		SELECT run_id, count(*) AS n FROM trajectories
 		WHERE owner IS NOT NULL AND (SELECT count(DISTINCT run_id) > 1 OR count(quota) > 0 FROM able) GROUP BY run_id)
@@ -58,7 +58,7 @@ type candidate struct {
 	labels         bool // and these
 }
 
-// ClaimNext claims the next trajectory like Claim. Among runs and iterations that are not
+// ClaimNext claims the next trajectory with a task of a kind like Claim. Among runs and iterations that are not
 // paused, are below their quota and do not wait for a down endpoint (SeeEndpoints), it selects
 // the highest priority, then the run with the fewest held trajectories, then the oldest
 // trajectory. CodeNotFound if there is nothing to claim.
@@ -66,7 +66,7 @@ type candidate struct {
 // Claims skip locked rows, so they do not wait for each other. A quota is never exceeded:
 // claims of a run with a quota run one after the other, and each counts after the previous one
 // has committed.
-func (s *Store) ClaimNext(ctx context.Context, owner string, lease time.Duration) (relabel.Claim, error) {
+func (s *Store) ClaimNext(ctx context.Context, owner string, kind relabel.TaskKind, lease time.Duration) (relabel.Claim, error) {
 	var c relabel.Claim
 	if err := checkClaim(owner, lease); err != nil {
 		return c, err
@@ -77,7 +77,7 @@ func (s *Store) ClaimNext(ctx context.Context, owner string, lease time.Duration
 				return err
 			}
 		}
-		candidates, err := listCandidates(ctx, tx, owner)
+		candidates, err := listCandidates(ctx, tx, owner, kind)
 		if err != nil {
 			return err
 		}
@@ -99,11 +99,12 @@ func (s *Store) ClaimNext(ctx context.Context, owner string, lease time.Duration
 	return c, nil
 }
 
-// listCandidates lists the iterations that owner may take a trajectory from, best first.
-func listCandidates(ctx context.Context, tx pgx.Tx, owner string) ([]candidate, error) {
+// listCandidates lists the iterations with tasks of the kind that owner may take a trajectory from, best
+// first.
+func listCandidates(ctx context.Context, tx pgx.Tx, owner string, kind relabel.TaskKind) ([]candidate, error) {
 	var batch pgx.Batch
 	batch.Queue("SELECT EXISTS (SELECT FROM endpoint_status WHERE down IS NOT NULL AND until > clock_timestamp())")
-	batch.Queue(anyCandidates)
+	batch.Queue(anyCandidates, kind)
 	results := tx.SendBatch(ctx, &batch)
 	var down bool
 	if err := results.QueryRow().Scan(&down); err != nil {
@@ -114,7 +115,7 @@ func listCandidates(ctx context.Context, tx pgx.Tx, owner string) ([]candidate, 
 	if err = errors.Join(err, results.Close()); err != nil || !down {
 		return candidates, err
 	}
-	rows, _ = tx.Query(ctx, candidatesSelect, owner)
+	rows, _ = tx.Query(ctx, candidatesSelect, kind, owner)
 	return pgx.CollectRows(rows, scanCandidate)
 }
 

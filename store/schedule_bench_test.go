@@ -53,7 +53,7 @@ func BenchmarkClaimNext(b *testing.B) {
 				work.Go(func() {
 					for range b.N {
 						start := time.Now()
-						claim, err := s.ClaimNext(context.Background(), fmt.Sprint("w", i), time.Minute)
+						claim, err := s.ClaimNext(context.Background(), fmt.Sprint("w", i), relabel.Repair, time.Minute)
 						d := time.Since(start)
 						if err == nil {
 							err = s.Release(context.Background(), claim.Fence)
@@ -84,7 +84,7 @@ func BenchmarkLeaseRenewal(b *testing.B) {
 	crowd(b, s, nil)
 	var fences []relabel.Fence
 	for range 64 {
-		c, err := s.ClaimNext(context.Background(), "w", time.Hour)
+		c, err := s.ClaimNext(context.Background(), "w", relabel.Repair, time.Hour)
 		must(b, err)
 		fences = append(fences, c.Fence)
 	}

@@ -36,7 +36,7 @@ func set(t testing.TB, s *store.Store, d storetest.Seeded, priority, quota int) 
 func next(t testing.TB, s *store.Store, n int) (names []string, claims []relabel.Claim) {
 	t.Helper()
 	for range n {
-		c, err := s.ClaimNext(context.Background(), "w", storetest.Lease)
+		c, err := s.ClaimNext(context.Background(), "w", relabel.Repair, storetest.Lease)
 		must(t, err)
 		names, claims = append(names, c.Run.Name), append(claims, c)
 	}
@@ -45,7 +45,7 @@ func next(t testing.TB, s *store.Store, n int) (names []string, claims []relabel
 
 func wantNothing(t testing.TB, s *store.Store) {
 	t.Helper()
-	_, err := s.ClaimNext(context.Background(), "w", storetest.Lease)
+	_, err := s.ClaimNext(context.Background(), "w", relabel.Repair, storetest.Lease)
 	wantCode(t, err, relabel.CodeNotFound)
 }
 
@@ -145,7 +145,7 @@ func TestAQuotaIsNeverExceeded(t *testing.T) {
 		random := rand.New(rand.NewPCG(7, uint64(i)))
 		work.Go(func() {
 			for range 40 {
-				c, err := s.ClaimNext(ctx, fmt.Sprint("w", i), storetest.Lease)
+				c, err := s.ClaimNext(ctx, fmt.Sprint("w", i), relabel.Repair, storetest.Lease)
 				if relabel.CodeOf(err) == relabel.CodeNotFound {
 					continue
 				}
@@ -192,7 +192,7 @@ func TestClaimersDoNotMeet(t *testing.T) {
 	for i := range 8 {
 		work.Go(func() {
 			for range 10 {
-				c, err := s.ClaimNext(context.Background(), fmt.Sprint("w", i), storetest.Lease)
+				c, err := s.ClaimNext(context.Background(), fmt.Sprint("w", i), relabel.Repair, storetest.Lease)
 				if err != nil {
 					t.Error(err)
 					return

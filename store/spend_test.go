@@ -81,7 +81,7 @@ func TestABudgetThatIsReachedPausesTheRun(t *testing.T) {
 			// The turn in hand is finished; nothing more is claimed.
 			label := storetest.Received(claim.Teacher.ID, "label")
 			must(t, s.CommitTurn(ctx, claim.Fence, storetest.Turn(claim, 1, &label)))
-			_, err = s.ClaimNext(ctx, "other", storetest.Lease)
+			_, err = s.ClaimNext(ctx, "other", relabel.Repair, storetest.Lease)
 			wantCode(t, err, relabel.CodeNotFound)
 			_, err = s.ResumeRun(ctx, d.Run.ID)
 			wantCode(t, err, relabel.CodeConflict)
@@ -92,7 +92,7 @@ func TestABudgetThatIsReachedPausesTheRun(t *testing.T) {
 			if run.Paused != nil || *run.Budget != c.raised {
 				t.Errorf("paused %+v, budget %+v", run.Paused, run.Budget)
 			}
-			_, err = s.ClaimNext(ctx, "other", storetest.Lease)
+			_, err = s.ClaimNext(ctx, "other", relabel.Repair, storetest.Lease)
 			must(t, err)
 		})
 	}

@@ -31,7 +31,7 @@ func TestAWriterThatIsStuckHoldsNobodyUp(t *testing.T) {
 	if _, err := s.RecoverAbandoned(ctx, func(string) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ClaimNext(ctx, "other", time.Minute); err == nil {
+	if _, err := s.ClaimNext(ctx, "other", relabel.Repair, time.Minute); err == nil {
 		t.Fatal("it was taken from under a transaction")
 	}
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -44,7 +44,7 @@ func TestAWriterThatIsStuckHoldsNobodyUp(t *testing.T) {
 			t.Fatal("the stuck writer keeps it")
 		}
 	}
-	if _, err := s.ClaimNext(ctx, "other", time.Minute); err != nil {
+	if _, err := s.ClaimNext(ctx, "other", relabel.Repair, time.Minute); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/jackc/pgx/v5"
@@ -8,11 +9,12 @@ import (
 	"relabel"
 )
 
-const tasksetSelect = `SELECT ts.id, ts.name, ts.digest, ts.tasks, ts.held_out, ts.created_at FROM tasksets ts`
+const tasksetSelect = `SELECT ts.id, ts.name, ts.digest, ts.kind, ts.tasks, ts.held_out, ts.created_at FROM tasksets ts`
 
-const taskSelect = `SELECT ta.id, ta.taskset_id, ta.instance_id, ta.repo, ta.base_commit, ta.image, ta.workdir,
+const taskSelect = `SELECT ta.id, ta.taskset_id, ta.kind, ta.instance_id, ta.repo, ta.base_commit, ta.image, ta.workdir,
 	ta.problem_statement AS problem, ta.hints_text AS hints, ta.patch AS gold, ta.test_patch AS tests,
-	ta.test_cmd, ta.eval_script AS script, ta.log_parser, ta.fail_to_pass, ta.pass_to_pass, ta.held_out FROM tasks ta`
+	ta.test_cmd, ta.eval_script AS script, ta.log_parser, ta.fail_to_pass, ta.pass_to_pass,
+	ta.gold_files, ta.gold_functions, ta.held_out FROM tasks ta`
 
 // taskRow reads long texts as bytes.
 type taskRow struct {
@@ -32,8 +34,8 @@ func readTask(ctx context.Context, q querier, condition string, args ...any) (re
 	return pgx.CollectExactlyOneRow(rows, scanTask)
 }
 
-// CreateTaskset stores a taskset with its tasks, or nothing. It sets zero ids, and counts from
-// the tasks. CodeConflict if the name is taken.
+// CreateTaskset stores a taskset with its tasks, or nothing. It sets zero ids and empty kinds (repair), and
+// counts from the tasks. CodeConflict if the name is taken.
 func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []relabel.Task) error {
 	set.ID = ensureID(set.ID)
 	held := 0
@@ -43,17 +45,18 @@ func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []
 		}
 	}
 	return s.retryTx(ctx, unlessCreated("tasksets", set.ID), func(tx pgx.Tx, _ bool) error {
-		_, err := tx.Exec(ctx, "INSERT INTO tasksets (id, name, digest, tasks, held_out) VALUES ($1, $2, $3, $4, $5)",
-			set.ID, set.Name, set.Digest, len(tasks), held)
+		_, err := tx.Exec(ctx, "INSERT INTO tasksets (id, name, digest, kind, tasks, held_out) VALUES ($1, $2, $3, $4, $5, $6)",
+			set.ID, set.Name, set.Digest, cmp.Or(set.Kind, relabel.Repair), len(tasks), held)
 		if err != nil {
 			return taken(err, "tasksets_name", "taskset", set.Name, "use that one, or import this file under another name")
 		}
-		columns := []string{"id", "taskset_id", "instance_id", "repo", "base_commit", "image", "workdir", "problem_statement",
-			"hints_text", "patch", "test_patch", "test_cmd", "eval_script", "log_parser", "fail_to_pass", "pass_to_pass", "held_out"}
+		columns := []string{"id", "taskset_id", "kind", "instance_id", "repo", "base_commit", "image", "workdir", "problem_statement",
+			"hints_text", "patch", "test_patch", "test_cmd", "eval_script", "log_parser", "fail_to_pass", "pass_to_pass", "gold_files", "gold_functions", "held_out"}
 		_, err = tx.CopyFrom(ctx, pgx.Identifier{"tasks"}, columns, pgx.CopyFromSlice(len(tasks), func(i int) ([]any, error) {
 			t := tasks[i]
-			return []any{ensureID(t.ID), set.ID, t.InstanceID, t.Repo, t.BaseCommit, t.Image, t.Workdir, []byte(t.ProblemStatement),
-				[]byte(t.HintsText), []byte(t.Patch), []byte(t.TestPatch), t.TestCmd, []byte(t.EvalScript), t.LogParser, texts(t.FailToPass), texts(t.PassToPass), t.HeldOut}, nil
+			return []any{ensureID(t.ID), set.ID, cmp.Or(t.Kind, relabel.Repair), t.InstanceID, t.Repo, t.BaseCommit, t.Image, t.Workdir, []byte(t.ProblemStatement),
+				[]byte(t.HintsText), []byte(t.Patch), []byte(t.TestPatch), t.TestCmd, []byte(t.EvalScript), t.LogParser, texts(t.FailToPass), texts(t.PassToPass),
+				noneAsNull(t.GoldFiles), noneAsNull(t.GoldFunctions), t.HeldOut}, nil
 		}))
 		return err
 	})

@@ -55,7 +55,7 @@ func TestAnUnclearCommitIsSettledByItsKey(t *testing.T) {
 	cut("verifying", func() error { return s.BeginVerifying(ctx, c.Fence) })
 	cut("verdict", func() error { return s.Finish(ctx, c.Fence, relabel.Verdict{Reason: "empty_patch"}) })
 	var other relabel.Claim
-	cut("claim", func() (err error) { other, err = s.ClaimNext(ctx, "w", time.Minute); return err })
+	cut("claim", func() (err error) { other, err = s.ClaimNext(ctx, "w", relabel.Repair, time.Minute); return err })
 	if n := value[int](t, direct, "SELECT attempt FROM trajectories WHERE id = $1", other.TrajectoryID); n != 1 || other.Attempt != 1 || other.Run.ID != d.Run.ID {
 		t.Errorf("attempt %d, and the claim is %+v", n, other.Fence)
 	}

@@ -144,7 +144,7 @@ func seed(b *testing.B, url string, trajectories int) {
 	for i := range trajectories {
 		work.Go(func() error {
 			claim.Lock()
-			c, err := s.ClaimNext(ctx, "seed", time.Hour)
+			c, err := s.ClaimNext(ctx, "seed", relabel.Repair, time.Hour)
 			claim.Unlock()
 			if err != nil {
 				return err

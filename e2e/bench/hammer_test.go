@@ -89,7 +89,7 @@ func hammer(ctx context.Context, o orders) error {
 	claims := make([]relabel.Claim, hammerTrajectories)
 	p.Claims, p.ClaimsTook, err = pound(o.Rollouts, hammerTrajectories, func(i int) (took time.Duration, err error) {
 		began := time.Now()
-		claims[i], err = s.ClaimNext(ctx, o.Name, time.Hour)
+		claims[i], err = s.ClaimNext(ctx, o.Name, relabel.Repair, time.Hour)
 		return time.Since(began), err
 	})
 	if err != nil {

@@ -31,7 +31,7 @@ func BenchmarkStorage(b *testing.B) {
 				var lines, zipped counter
 				zip := gzip.NewWriter(&zipped)
 				for i := range r.trajectories {
-					c, err := s.ClaimNext(context.Background(), "worker", time.Hour)
+					c, err := s.ClaimNext(context.Background(), "worker", relabel.Repair, time.Hour)
 					must(b, err)
 					storeTurns(b, s, c, rand.New(rand.NewPCG(3, uint64(i))), io.MultiWriter(&lines, zip))
 				}

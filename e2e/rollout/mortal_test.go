@@ -201,8 +201,8 @@ type mortalStore struct {
 	*mortal
 }
 
-func (s mortalStore) ClaimNext(ctx context.Context, owner string, lease time.Duration) (c relabel.Claim, err error) {
-	err = s.do("ClaimNext", func() error { c, err = s.Store.ClaimNext(ctx, owner, lease); return err })
+func (s mortalStore) ClaimNext(ctx context.Context, owner string, kind relabel.TaskKind, lease time.Duration) (c relabel.Claim, err error) {
+	err = s.do("ClaimNext", func() error { c, err = s.Store.ClaimNext(ctx, owner, kind, lease); return err })
 	return c, err
 }
 

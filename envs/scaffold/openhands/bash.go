@@ -10,6 +10,7 @@ import (
 
 	"relabel"
 	"relabel/envs"
+	"relabel/envs/scaffold/arguments"
 )
 
 const (
@@ -70,8 +71,8 @@ func (e *Episode) RunCommand(ctx context.Context, command string) (Command, erro
 
 // bash runs a command. A command that had to be ended is a failure of the tool, a non-zero exit is
 // not.
-func (e *Episode) bash(ctx context.Context, args arguments) (relabel.Observation, error) {
-	c, err := e.RunCommand(ctx, args.texts["command"])
+func (e *Episode) bash(ctx context.Context, args arguments.Arguments) (relabel.Observation, error) {
+	c, err := e.RunCommand(ctx, args.Texts["command"])
 	switch {
 	case err != nil:
 		return relabel.Observation{}, err

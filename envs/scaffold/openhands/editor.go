@@ -10,6 +10,7 @@ import (
 
 	"relabel"
 	"relabel/envs"
+	"relabel/envs/scaffold/arguments"
 )
 
 // maxFile is the largest file that the editor opens, in bytes (4 MiB).
@@ -17,8 +18,8 @@ const maxFile = 4 << 20
 
 // edit executes one call of the editor. A problem with the path or the file is an observation; an
 // error means that the sandbox failed.
-func (e *Episode) edit(ctx context.Context, args arguments) (relabel.Observation, error) {
-	name := args.texts["path"]
+func (e *Episode) edit(ctx context.Context, args arguments.Arguments) (relabel.Observation, error) {
+	name := args.Texts["path"]
 	switch {
 	case strings.Contains(name, "\x00"):
 		return refusal("The path holds a NUL character, which no path can."), nil
@@ -26,15 +27,15 @@ func (e *Episode) edit(ctx context.Context, args arguments) (relabel.Observation
 		return refusal("The path %s is not absolute. Did you mean %s?", name, path.Join(e.workdir, name)), nil
 	}
 	name = path.Clean(name)
-	switch args.texts["command"] {
+	switch args.Texts["command"] {
 	case "view":
 		return e.view(ctx, name, args)
 	case "create":
-		return e.create(ctx, name, args.texts["file_text"])
+		return e.create(ctx, name, args.Texts["file_text"])
 	case "str_replace":
-		return e.replace(ctx, name, args.texts["old_str"], args.texts["new_str"])
+		return e.replace(ctx, name, args.Texts["old_str"], args.Texts["new_str"])
 	}
-	return e.insert(ctx, name, args.integers["insert_line"], args.texts["new_str"])
+	return e.insert(ctx, name, args.Integers["insert_line"], args.Texts["new_str"])
 }
 
 // open reads a whole text file. no is a refusal if the file cannot be read, is not text or is too large.

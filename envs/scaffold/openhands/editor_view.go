@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/envs/scaffold/arguments"
 )
 
 const (
@@ -18,8 +19,8 @@ const (
 )
 
 // view shows a file with line numbers, or lists a folder.
-func (e *Episode) view(ctx context.Context, name string, args arguments) (relabel.Observation, error) {
-	span, ranged := args.spans["view_range"]
+func (e *Episode) view(ctx context.Context, name string, args arguments.Arguments) (relabel.Observation, error) {
+	span, ranged := args.Spans["view_range"]
 	dir, isDir, err := e.folder(ctx, name)
 	switch {
 	case err != nil:

@@ -7,23 +7,24 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/envs/scaffold/arguments"
 )
 
 // tools has the parameters of each tool.
-var tools = map[string]map[string]parameter{
-	toolBash: {"command": {text, true}},
+var tools = map[string]map[string]arguments.Parameter{
+	toolBash: {"command": {Kind: arguments.Text, Required: true}},
 	toolEditor: {
-		"command":     {text, true},
-		"path":        {text, true},
-		"file_text":   {text, false},
-		"old_str":     {text, false},
-		"new_str":     {text, false},
-		"insert_line": {integer, false},
-		"view_range":  {lineSpan, false},
+		"command":     {Kind: arguments.Text, Required: true},
+		"path":        {Kind: arguments.Text, Required: true},
+		"file_text":   {Kind: arguments.Text, Required: false},
+		"old_str":     {Kind: arguments.Text, Required: false},
+		"new_str":     {Kind: arguments.Text, Required: false},
+		"insert_line": {Kind: arguments.Integer, Required: false},
+		"view_range":  {Kind: arguments.LineSpan, Required: false},
 	},
 	// A missing message of finish counts as an empty one (paper G.2 gives it a default and lists it
 	// as required).
-	toolFinish: {"message": {text, false}},
+	toolFinish: {"message": {Kind: arguments.Text, Required: false}},
 }
 
 // editorNeeds lists the required parameters of the editor's commands. Other parameters of the tool are
@@ -40,7 +41,7 @@ var editorNeeds = map[string][]string{
 type understood struct {
 	outcome relabel.ParseOutcome
 	problem string
-	args    arguments
+	args    arguments.Arguments
 }
 
 // Parse classifies an action without running it: NoCall without a call, otherwise the outcome of its
@@ -70,7 +71,7 @@ func Parse(offered []relabel.Tool, action relabel.Message) relabel.ParseOutcome 
 // has if the outcome is relabel.ParsedOK.
 func Texts(c relabel.ToolCall) (map[string]string, relabel.ParseOutcome) {
 	u := (&Episode{}).understand(c)
-	return u.args.texts, u.outcome
+	return u.args.Texts, u.outcome
 }
 
 func names(tools []relabel.Tool) map[string]bool {
@@ -88,7 +89,7 @@ func (e *Episode) understand(c relabel.ToolCall) understood {
 		return understood{outcome: relabel.UnknownTool, problem: fmt.Sprintf(
 			"There is no tool %s, so nothing was run. The tools are %s.", quoted(c.Name), toolNames(e.offered))}
 	}
-	args, err := decodeArguments(c.Arguments, takes)
+	args, err := arguments.Decode(c.Arguments, takes)
 	if err == nil && c.Name == toolEditor {
 		err = checkEditor(args)
 	}
@@ -100,14 +101,14 @@ func (e *Episode) understand(c relabel.ToolCall) understood {
 }
 
 // checkEditor reports an unknown command of the editor, or a missing parameter.
-func checkEditor(args arguments) error {
-	command := args.texts["command"]
+func checkEditor(args arguments.Arguments) error {
+	command := args.Texts["command"]
 	needs, known := editorNeeds[command]
 	if !known {
 		return fmt.Errorf("the command %s is none of view, create, str_replace and insert", quoted(command))
 	}
 	for _, name := range needs {
-		if !args.has(name) {
+		if !args.Has(name) {
 			return fmt.Errorf("the command %s needs the parameter %s", command, name)
 		}
 	}

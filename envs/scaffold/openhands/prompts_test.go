@@ -44,7 +44,7 @@ func TestToolSchemasDescribeTheArguments(t *testing.T) {
 			if schema.Properties[name].Description == "" {
 				t.Errorf("%s.%s is not described", tool.Name, name)
 			}
-			if p.required && !strings.Contains(strings.Join(schema.Required, " "), name) {
+			if p.Required && !strings.Contains(strings.Join(schema.Required, " "), name) {
 				t.Errorf("%s.%s is not said to be required", tool.Name, name)
 			}
 		}

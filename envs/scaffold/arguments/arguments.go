@@ -1,4 +1,5 @@
-package openhands
+// Package arguments decodes the arguments of tool calls, which models write as JSON text.
+package arguments
 
 import (
 	"bytes"
@@ -15,33 +16,34 @@ import (
 	"unicode/utf8"
 )
 
-// kind is the type of a parameter's value.
-type kind string
+// Kind is the type of a parameter's value.
+type Kind string
 
+// The kinds.
 const (
-	text     kind = "string"
-	integer  kind = "integer"
-	lineSpan kind = "array of two integers"
+	Text     Kind = "string"
+	Integer  Kind = "integer"
+	LineSpan Kind = "array of two integers"
 )
 
-// parameter is a parameter of a tool.
-type parameter struct {
-	kind     kind
-	required bool
+// Parameter is a parameter of a tool.
+type Parameter struct {
+	Kind     Kind
+	Required bool
 }
 
-// arguments are the decoded parameters of one call. The maps do not contain absent or null parameters.
-type arguments struct {
-	texts    map[string]string
-	integers map[string]int
-	spans    map[string][2]int
+// Arguments are the decoded parameters of one call. The maps do not contain absent or null parameters.
+type Arguments struct {
+	Texts    map[string]string
+	Integers map[string]int
+	Spans    map[string][2]int
 }
 
-// decodeArguments reads the JSON text of a call: one object with parameters of the tool, each at most
+// Decode reads the JSON text of a call: one object with parameters of the tool, each at most
 // once and of its kind, and all required ones. null counts as absent, and a number such as 5.0 as an
 // integer. The error is for the model.
-func decodeArguments(raw string, takes map[string]parameter) (arguments, error) {
-	args := arguments{texts: map[string]string{}, integers: map[string]int{}, spans: map[string][2]int{}}
+func Decode(raw string, takes map[string]Parameter) (Arguments, error) {
+	args := Arguments{Texts: map[string]string{}, Integers: map[string]int{}, Spans: map[string][2]int{}}
 	fields, err := decodeObject(raw)
 	if err != nil {
 		return args, err
@@ -54,43 +56,43 @@ func decodeArguments(raw string, takes map[string]parameter) (arguments, error) 
 		if bytes.Equal(f.value, []byte("null")) {
 			continue
 		}
-		if err := args.set(f.name, p.kind, f.value); err != nil {
+		if err := args.set(f.name, p.Kind, f.value); err != nil {
 			return args, err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(takes)) {
-		if takes[name].required && !args.has(name) {
+		if takes[name].Required && !args.Has(name) {
 			return args, fmt.Errorf("the parameter %s is missing", name)
 		}
 	}
 	return args, nil
 }
 
-// has reports whether the parameter was given.
-func (a arguments) has(name string) bool {
-	_, isText := a.texts[name]
-	_, isInteger := a.integers[name]
-	_, isSpan := a.spans[name]
+// Has reports whether the parameter was given.
+func (a Arguments) Has(name string) bool {
+	_, isText := a.Texts[name]
+	_, isInteger := a.Integers[name]
+	_, isSpan := a.Spans[name]
 	return isText || isInteger || isSpan
 }
 
 // set decodes one value.
-func (a arguments) set(name string, k kind, value json.RawMessage) error {
+func (a Arguments) set(name string, k Kind, value json.RawMessage) error {
 	wrong := fmt.Errorf("the parameter %s must be %s %s, not %s", name, article(k), k, kindOf(value))
 	switch k {
-	case text:
+	case Text:
 		var s string
 		if json.Unmarshal(value, &s) != nil {
 			return wrong
 		}
-		a.texts[name] = s
-	case integer:
+		a.Texts[name] = s
+	case Integer:
 		n, ok := decodeInteger(value)
 		if !ok {
 			return wrong
 		}
-		a.integers[name] = n
-	case lineSpan:
+		a.Integers[name] = n
+	case LineSpan:
 		var pair []json.RawMessage
 		if json.Unmarshal(value, &pair) != nil || len(pair) != 2 {
 			return wrong
@@ -100,13 +102,13 @@ func (a arguments) set(name string, k kind, value json.RawMessage) error {
 		if !ok1 || !ok2 {
 			return wrong
 		}
-		a.spans[name] = [2]int{first, last}
+		a.Spans[name] = [2]int{first, last}
 	}
 	return nil
 }
 
-func article(k kind) string {
-	if k == text {
+func article(k Kind) string {
+	if k == Text {
 		return "a"
 	}
 	return "an"
