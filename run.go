@@ -106,6 +106,16 @@ type RunLimits struct {
 // its tests and three retries after broken sandboxes.
 var PaperLimits = RunLimits{MaxTurns: 100, MaxContextTokens: 65536, WallClockSeconds: 3600, CommandSeconds: 120, VerifySeconds: 1800, EnvironmentRetries: 3}
 
+// DefaultLimits are the limits of runs with tasks of the kind: the paper's. Answers to localise are scored
+// by nDCG@5, and one tool's answer has at most 30,000 bytes, so that two fill a response of 20k tokens.
+func (k TaskKind) DefaultLimits() RunLimits {
+	limits := PaperLimits
+	if k == Localise {
+		limits.ScoreDepth, limits.ObservationBytes = 5, 30_000
+	}
+	return limits
+}
+
 // BetaSchedule defines βi, the probability that the teacher executes a turn in iteration i.
 type BetaSchedule struct {
 	Kind   string    `json:"kind" enum:"linear,exponential,constant,list" doc:"The schedule's form."`

@@ -7,7 +7,7 @@ type NewRun struct {
 	Name      string                `json:"name" arg:"" minLength:"1" maxLength:"200" doc:"Name of the run; it must be unique."`
 	Preset    string                `json:"preset,omitempty" default:"" enum:"sft-paper,dagger-paper,aggrevate-paper,opd-paper,grpo-paper" help:"Take recipe, schedule, tasks per round, generations, rounds, draw and the trainer's configuration from an experiment of the paper (table 5, F.1). Other flags override." doc:"Experiment of the paper (table 5, F.1) that gives recipe, schedule, tasks per round, generations, rounds, draw and the trainer's configuration. Other fields override it."`
 	Recipe    relabel.Recipe        `json:"recipe,omitempty" default:"" enum:"sft,dagger,aggrevate,opd,grpo" doc:"Where states come from (paper table 2): teacher states, the turn mixture of eq. 8, student prefixes of eq. 9, or (opd, grpo) the student alone, without labels. Default: the preset's, else dagger."`
-	Scaffold  string                `json:"scaffold,omitempty" maxLength:"100" default:"openhands" doc:"The tools and prompts that agents work with: openhands, or bare, which has the same tools without a system prompt, schemas and decorated observations."`
+	Scaffold  string                `json:"scaffold,omitempty" maxLength:"100" doc:"The tools and prompts that agents work with. To repair: openhands (default), or bare, which has the same tools without a system prompt, schemas and decorated observations. To localise: reposearcher."`
 	Prompts   *NewPrompts           `json:"prompts,omitempty" type:"jsonfile" placeholder:"FILE" help:"JSON file {system, first, tools} with texts that replace those of the scaffold." doc:"Texts that replace those of the scaffold."`
 	Taskset   string                `json:"taskset" minLength:"1" maxLength:"200" doc:"The task set: its id or its name."`
 	Instances []string              `json:"instances,omitempty" name:"instance" minItems:"1" maxItems:"100000" help:"Roll out only this instance; may be repeated. Default: every task that is not held out." doc:"Instance ids to roll out. Default: every task that is not held out."`
@@ -15,7 +15,7 @@ type NewRun struct {
 	Beta      *relabel.BetaSchedule `json:"beta,omitempty" type:"json" placeholder:"JSON" help:"Schedule of βi, for dagger. Default: {\"kind\":\"linear\",\"start\":1,\"step\":0.2,\"floor\":0.6} (paper F.1)." doc:"Schedule of βi, for dagger. Default: linear, 1.0, −0.2 per iteration, at least 0.6 (paper F.1)."`
 	Rho       *relabel.RhoSchedule  `json:"rho,omitempty" type:"json" placeholder:"JSON" help:"Schedule of ρi, the distribution of the student-prefix length κ, for aggrevate. Default: {\"kind\":\"shifting\",\"max\":40} (paper F.1)." doc:"Schedule of ρi, the distribution of the student-prefix length κ, for aggrevate. Default: shifting, at most 40 turns (paper F.1)."`
 	Labels    relabel.LabelMode     `json:"labels,omitempty" enum:"inline,deferred,batch" default:"inline" doc:"When the teacher labels the student's turns: inline (during the rollout), deferred (after the iteration's last rollout), or batch (then, through the teacher's OpenAI-style batch endpoint)."`
-	Limits    *NewRunLimits         `json:"limits,omitempty" type:"json" placeholder:"JSON" help:"Limits that differ from the paper's, such as {\"max_turns\":40}. Keys: max_turns (100), max_context_tokens (65536), wall_clock_seconds (3600), command_seconds (120), verify_seconds (1800), environment_retries (3)." doc:"Limits of each trajectory."`
+	Limits    *NewRunLimits         `json:"limits,omitempty" type:"json" placeholder:"JSON" help:"Limits that differ from the paper's, such as {\"max_turns\":40}. Keys: max_turns (100), max_context_tokens (65536), wall_clock_seconds (3600), command_seconds (120), verify_seconds (1800), environment_retries (3), max_prompt_tokens (0), max_response_tokens (0); to localise also score_depth (5) and observation_bytes (30000)." doc:"Limits of each trajectory."`
 	Budget    *relabel.Budget       `json:"budget,omitempty" kong:"-" doc:"Usage of model calls at which the run is paused. It can be changed later."`
 	Webhook   *relabel.Webhook      `json:"webhook,omitempty" kong:"-" doc:"Webhook to call when an iteration or an export ends, or relabel pauses the run. It can be changed later."`
 	LabelRule relabel.LabelRule     `json:"label_rule,omitempty" placeholder:"RULE" maxLength:"40" doc:"At which states of the student the teacher is asked for a label: all, every:K, uncertain:X, after_failure or first_after_parting:N, the last four optionally with a floor such as every:4+0.1, or in an aggrevate run teacher_turns:K, which ends a rollout after K turns of the teacher. Default: all."`
@@ -45,6 +45,10 @@ type NewRunLimits struct {
 	CommandSeconds     *int `json:"command_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds without output after which a command is killed. Default 120."`
 	VerifySeconds      *int `json:"verify_seconds,omitempty" minimum:"1" maximum:"86400" doc:"Seconds that the test command may take. Default 1800."`
 	EnvironmentRetries *int `json:"environment_retries,omitempty" minimum:"0" maximum:"100" doc:"Retries after attempts that ended with a broken sandbox or verifier. Default 3."`
+	ScoreDepth         *int `json:"score_depth,omitempty" minimum:"0" maximum:"1000" doc:"To localise: k of the score nDCG@k of a ranked answer. Default 5."`
+	ObservationBytes   *int `json:"observation_bytes,omitempty" minimum:"0" maximum:"10000000" doc:"To localise: maximum bytes of one tool's answer, at least 1000; longer ones are cut in the middle or folded, and say so. Default 30000."`
+	MaxPromptTokens    *int `json:"max_prompt_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"Maximum tokens of the first prompt; a task with a longer one is skipped and counted. Default 0: only the context bounds it."`
+	MaxResponseTokens  *int `json:"max_response_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"Maximum tokens of everything after the first prompt, answers and observations together. Default 0: only the context bounds them."`
 }
 
 // RunView is a run with what it has used.
@@ -86,5 +90,9 @@ func (l *NewRunLimits) Over(d relabel.RunLimits) relabel.RunLimits {
 	set(&d.CommandSeconds, l.CommandSeconds)
 	set(&d.VerifySeconds, l.VerifySeconds)
 	set(&d.EnvironmentRetries, l.EnvironmentRetries)
+	set(&d.ScoreDepth, l.ScoreDepth)
+	set(&d.ObservationBytes, l.ObservationBytes)
+	set(&d.MaxPromptTokens, l.MaxPromptTokens)
+	set(&d.MaxResponseTokens, l.MaxResponseTokens)
 	return d
 }

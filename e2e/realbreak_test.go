@@ -124,7 +124,7 @@ func newOnEngine(t *testing.T, acts actor, sees func(envs.Sandbox, string)) *onE
 			c.Task = task
 			return openhands.Start(ctx, hosts, c)
 		},
-		Parse: func(c relabel.Claim, action relabel.Message) relabel.ParseOutcome {
+		Parse: func(c relabel.Claim, state []relabel.Message, action relabel.Message) relabel.ParseOutcome {
 			return openhands.Parse(c.Run.Prompts.Tools, action)
 		},
 		Verify: func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error) {

@@ -80,7 +80,7 @@ func worker(s labeller.Store, calls *store.Store, name string, bounds labeller.B
 	return labeller.New(labeller.Config{Store: s, Owner: name, Lease: 30 * time.Second, Bound: bounds, World: labeller.World{
 		Policy:  func(p relabel.Policy) (labeller.Policy, error) { return policy.Open(p, options) },
 		Batches: func(p relabel.Policy) (labeller.Batches, error) { return policy.OpenBatches(p, options) },
-		Parse:   func(relabel.Run, relabel.Message) relabel.ParseOutcome { return relabel.ParsedOK },
+		Parse:   func(relabel.Run, []relabel.Message, relabel.Message) relabel.ParseOutcome { return relabel.ParsedOK },
 		Seed: func(_ relabel.Run, _ relabel.Trajectory, t int, _ relabel.Role) int64 {
 			return int64(t) // the same state gets the same answer from all policies
 		},

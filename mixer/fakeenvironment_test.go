@@ -157,7 +157,7 @@ func (w *fakeEnvironment) wrong(what string) {
 	w.broken = append(w.broken, what)
 }
 
-func parse(_ relabel.Claim, m relabel.Message) relabel.ParseOutcome {
+func parse(_ relabel.Claim, _ []relabel.Message, m relabel.Message) relabel.ParseOutcome {
 	switch {
 	case len(m.ToolCalls) == 0:
 		return relabel.NoCall

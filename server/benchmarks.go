@@ -54,7 +54,7 @@ func (s *site) createBenchmark(ctx context.Context, in *of[api.NewBenchmark]) (*
 		return nil, relabel.Errorf(relabel.CodeInvalid, "no task is left in the benchmark").On("instances")
 	}
 	tasks := slices.Collect(maps.Values(chosen))
-	benchmark := relabel.Benchmark{ID: relabel.NewID(), Name: b.Name, TasksetID: set.ID, Source: source, Excluded: b.Excluded, Limits: b.Limits.Over(relabel.PaperLimits)}
+	benchmark := relabel.Benchmark{ID: relabel.NewID(), Name: b.Name, TasksetID: set.ID, Source: source, Excluded: b.Excluded, Limits: b.Limits.Over(set.Kind.DefaultLimits())}
 	if err := s.Store.CreateBenchmark(ctx, benchmark, tasks); err != nil {
 		return nil, err
 	}

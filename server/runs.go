@@ -21,9 +21,9 @@ func (s *site) addRuns() {
 
 func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.Run], error) {
 	b := in.Body
-	r := relabel.Run{ID: relabel.NewID(), Name: b.Name, Recipe: b.Recipe, Scaffold: b.Scaffold,
+	r := relabel.Run{ID: relabel.NewID(), Name: b.Name, Recipe: b.Recipe,
 		Instances: b.Instances, Beta: b.Beta, Rho: b.Rho, Labels: b.Labels, LabelRule: cmp.Or(b.LabelRule, relabel.LabelAll), Verify: cmp.Or(b.Verify, relabel.VerifyAll),
-		Limits: b.Limits.Over(relabel.PaperLimits), Seed: b.Seed,
+		Seed: b.Seed,
 		Draw: b.Draw, TasksPerRound: b.TasksPerRound, Generations: b.Generations, Rounds: b.Rounds, AllowBenchmarks: b.AllowBenchmarks}
 	if err := errors.Join(checkNewName(b.Name), s.checkNotices(b.Budget, b.Webhook)); err != nil {
 		return nil, err
@@ -32,15 +32,14 @@ func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.R
 	if b.Webhook != nil && b.Webhook.URL != "" {
 		r.Webhook = b.Webhook
 	}
-	var err error
-	if r.Prompts, err = s.prompts(b.Scaffold, b.Prompts); err != nil {
-		return nil, err
-	}
 	set, err := s.findTaskset(ctx, b.Taskset)
 	if err != nil {
 		return nil, asField(err, "taskset")
 	}
-	r.TasksetID = set.ID
+	r.TasksetID, r.TaskKind, r.Limits = set.ID, set.Kind, b.Limits.Over(set.Kind.DefaultLimits())
+	if r.Scaffold, r.Prompts, err = s.prompts(b, set.Kind); err != nil {
+		return nil, err
+	}
 	if err := s.checkAllowed(ctx, b.AllowBenchmarks); err != nil {
 		return nil, err
 	}
@@ -99,12 +98,14 @@ func (s *site) teacherOf(ctx context.Context, name string, r relabel.Run) (id re
 	return teacher.ID, p.CheckSampling(teacher, "teacher")
 }
 
-// prompts puts a run's own texts over the scaffold's.
-func (s *site) prompts(scaffold string, own *api.NewPrompts) (relabel.Prompts, error) {
-	p, err := s.DefaultPrompts(scaffold)
-	if err != nil || own == nil {
-		return p, err
+// prompts returns the scaffold of a new run with tasks of a kind, and its texts with the run's own in their
+// place.
+func (s *site) prompts(b api.NewRun, kind relabel.TaskKind) (scaffold string, p relabel.Prompts, err error) {
+	scaffold, p, err = s.ChooseScaffold(b.Scaffold, kind)
+	if err != nil || b.Prompts == nil {
+		return scaffold, p, err
 	}
+	own := b.Prompts
 	if own.System != "" {
 		p.System = own.System
 	}
@@ -112,17 +113,17 @@ func (s *site) prompts(scaffold string, own *api.NewPrompts) (relabel.Prompts, e
 		p.First = own.First
 	}
 	if len(own.Tools) == 0 {
-		return p, nil
+		return scaffold, p, nil
 	}
 	p.Tools = nil
 	for i, t := range own.Tools {
 		var schema map[string]json.RawMessage
 		if json.Unmarshal([]byte(t.Parameters), &schema) != nil || schema == nil {
-			return p, relabel.Errorf(relabel.CodeInvalid, "not a JSON object").On(fmt.Sprintf("prompts.tools[%d].parameters", i))
+			return scaffold, p, relabel.Errorf(relabel.CodeInvalid, "not a JSON object").On(fmt.Sprintf("prompts.tools[%d].parameters", i))
 		}
 		p.Tools = append(p.Tools, t)
 	}
-	return p, nil
+	return scaffold, p, nil
 }
 
 // checkInstances refuses instances that the taskset lacks or holds out, or benchmarks reserve.

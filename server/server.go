@@ -17,7 +17,7 @@ import (
 )
 
 // Config configures the interface. Store, Plan, ParseTasks, DrawHeldOut, PrepareRun and
-// DefaultPrompts are required; the rest may stay zero.
+// ChooseScaffold are required; the rest may stay zero.
 type Config struct {
 	Store      Store
 	Plan       Planner
@@ -27,8 +27,9 @@ type Config struct {
 	// PrepareRun fills in a new run's defaults and refuses one that cannot run, with a
 	// CodeInvalid error on the field.
 	PrepareRun func(relabel.Run) (relabel.Run, error)
-	// DefaultPrompts returns the texts of a scaffold; CodeInvalid for an unknown one.
-	DefaultPrompts func(scaffold string) (relabel.Prompts, error)
+	// ChooseScaffold returns the name and the texts of a scaffold for tasks of a kind, by default the
+	// kind's own; CodeInvalid for an unknown one, or one for tasks of another kind.
+	ChooseScaffold func(name string, kind relabel.TaskKind) (string, relabel.Prompts, error)
 	// RequireToken demands a bearer token of everyone. Without it only callers that name
 	// this machine's loopback address are answered.
 	RequireToken bool

@@ -72,11 +72,11 @@ func start(t *testing.T, change ...func(*server.Config)) *service {
 			}
 			return r, nil
 		},
-		DefaultPrompts: func(scaffold string) (relabel.Prompts, error) {
-			if scaffold != "openhands" {
-				return relabel.Prompts{}, relabel.Errorf(relabel.CodeInvalid, "no such scaffold").On("scaffold")
+		ChooseScaffold: func(scaffold string, _ relabel.TaskKind) (string, relabel.Prompts, error) {
+			if scaffold != "openhands" && scaffold != "" {
+				return "", relabel.Prompts{}, relabel.Errorf(relabel.CodeInvalid, "no such scaffold").On("scaffold")
 			}
-			return relabel.Prompts{System: "You solve <issues> & more.", First: "In {workdir}: {problem_statement}",
+			return "openhands", relabel.Prompts{System: "You solve <issues> & more.", First: "In {workdir}: {problem_statement}",
 				Tools: []relabel.Tool{{Name: "finish", Description: "End.", Parameters: `{"type":"object","b":1,"a":2}`}}}, nil
 		},
 		Plan:    plan,

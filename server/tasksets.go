@@ -53,7 +53,7 @@ func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[api.Im
 	if len(tasks) == 0 {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "no task in it").On("body")
 	}
-	set := relabel.Taskset{ID: relabel.NewID(), Name: in.Name, Digest: file.Digest, Tasks: len(tasks)}
+	set := relabel.Taskset{ID: relabel.NewID(), Name: in.Name, Digest: file.Digest, Kind: tasks[0].Kind, Tasks: len(tasks)}
 	for i := range tasks {
 		tasks[i].ID, tasks[i].TasksetID = relabel.NewID(), set.ID
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"relabel"
 	"relabel/store/storetest"
 )
 

@@ -59,9 +59,7 @@ func (w *work) newLabeller() *labeller.Labeller {
 		Batches: func(p relabel.Policy) (labeller.Batches, error) {
 			return policy.OpenBatches(p, w.policies.options)
 		},
-		Parse: func(run relabel.Run, action relabel.Message) relabel.ParseOutcome {
-			return scaffold.Parse(run, action)
-		},
+		Parse: scaffold.Parse,
 		Seed: func(run relabel.Run, tr relabel.Trajectory, t int, role relabel.Role) int64 {
 			place := schedule.Place{Seed: run.Seed, Kind: tr.Kind, Iteration: tr.Iteration, Instance: tr.InstanceID, Generation: tr.Generation}
 			return schedule.CallSeed(place, t, role)

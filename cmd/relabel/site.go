@@ -35,7 +35,7 @@ func (p *process) site(ready func(context.Context) []api.Check, token bool) (htt
 		ParseTasks:     tasks.Read,
 		DrawHeldOut:    schedule.DrawHeldOut,
 		PrepareRun:     prepareRun,
-		DefaultPrompts: scaffold.PromptsOf,
+		ChooseScaffold: scaffold.Choose,
 		RequireToken:   token,
 		Ready:          ready,
 		Pages:          pages,

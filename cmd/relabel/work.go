@@ -134,10 +134,8 @@ func (w *work) environment() mixer.Environment {
 		Start: func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
 			return scaffold.Start(ctx, w.host, c)
 		},
-		Parse: func(c relabel.Claim, action relabel.Message) relabel.ParseOutcome {
-			return scaffold.Parse(c.Run, action)
-		},
-		Cut: func(c relabel.Claim) string { return scaffold.Cut(c.Run) },
+		Parse: parseAction,
+		Cut:   func(c relabel.Claim) string { return scaffold.Cut(c.Run) },
 		Verify: func(ctx context.Context, c relabel.Claim, patch []byte) (relabel.Verdict, error) {
 			return w.verifier.Verify(ctx, c.Task, c.TrajectoryID, c.Attempt, c.Run.Limits, patch)
 		},
@@ -148,6 +146,11 @@ func (w *work) environment() mixer.Environment {
 		},
 		Down: w.policies.Down,
 	}
+}
+
+// parseAction classifies an action at a state of a claim's run.
+func parseAction(c relabel.Claim, state []relabel.Message, action relabel.Message) relabel.ParseOutcome {
+	return scaffold.Parse(c.Run, state, action)
 }
 
 // services returns the services beside the queue, recovery among them. rollouts is the number of

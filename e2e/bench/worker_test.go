@@ -107,7 +107,7 @@ func work(ctx context.Context, o orders) error {
 	mix := mixer.New(mixer.Config{Store: s, Environment: world(o, s, engines), Owner: o.Name, Slots: mixer.Slots{Rollouts: o.Rollouts}, Log: zerolog.Nop()})
 	workers := river.NewWorkers()
 	river.AddWorker(workers, mixer.NewWorker(mix))
-	client, err := take(ctx, s, o, workers, store.QueueRollout, o.Rollouts)
+	client, err := take(ctx, s, o, workers, relabel.Repair.Queue(), o.Rollouts)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func world(o orders, s *store.Store, engines envs.Host) mixer.Environment {
 		Start: func(ctx context.Context, c relabel.Claim) (mixer.Episode, error) {
 			return openhands.Start(ctx, engines, c)
 		},
-		Parse: func(c relabel.Claim, action relabel.Message) relabel.ParseOutcome {
+		Parse: func(c relabel.Claim, state []relabel.Message, action relabel.Message) relabel.ParseOutcome {
 			return openhands.Parse(c.Run.Prompts.Tools, action)
 		},
 		Verify: func(ctx context.Context, _ relabel.Claim, _ []byte) (relabel.Verdict, error) {

@@ -309,7 +309,7 @@ func (m *mortal) world() mixer.Environment {
 			}
 			return mortalEpisode{e, m}, nil
 		},
-		Parse: func(c relabel.Claim, action relabel.Message) relabel.ParseOutcome {
+		Parse: func(c relabel.Claim, state []relabel.Message, action relabel.Message) relabel.ParseOutcome {
 			return openhands.Parse(c.Run.Prompts.Tools, action)
 		},
 		Verify: func(ctx context.Context, c relabel.Claim, patch []byte) (v relabel.Verdict, err error) {

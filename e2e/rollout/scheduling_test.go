@@ -28,7 +28,7 @@ func quickEnvironment(turn time.Duration) mixer.Environment {
 			return relabel.Verdict{Passed: true, Reason: "tests"}, nil
 		},
 		Policy: func(relabel.Policy) (mixer.Policy, error) { return quickPolicy{}, nil },
-		Parse:  func(relabel.Claim, relabel.Message) relabel.ParseOutcome { return relabel.ParsedOK },
+		Parse:  func(relabel.Claim, []relabel.Message, relabel.Message) relabel.ParseOutcome { return relabel.ParsedOK },
 	}
 }
 

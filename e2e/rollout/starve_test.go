@@ -114,7 +114,7 @@ func (c *crew) hire(t *testing.T, name string) {
 			}
 			return stage{&c.open}, nil
 		},
-		Parse: func(relabel.Claim, relabel.Message) relabel.ParseOutcome { return relabel.ParsedOK },
+		Parse: func(relabel.Claim, []relabel.Message, relabel.Message) relabel.ParseOutcome { return relabel.ParsedOK },
 		Verify: func(context.Context, relabel.Claim, []byte) (relabel.Verdict, error) {
 			return relabel.Verdict{Reason: "tests"}, nil
 		},

@@ -3,11 +3,13 @@ package scaffold
 
 import (
 	"context"
+	"strings"
 
 	"relabel"
 	"relabel/envs"
 	"relabel/envs/scaffold/bare"
 	"relabel/envs/scaffold/openhands"
+	"relabel/envs/scaffold/reposearcher"
 )
 
 // Episode is one sandbox with a scaffold around it; package mixer describes its methods.
@@ -19,26 +21,49 @@ type Episode interface {
 	Close(ctx context.Context) error
 }
 
-// PromptsOf returns the default prompts of a scaffold by its name. CodeInvalid for an unknown one.
-func PromptsOf(name string) (relabel.Prompts, error) {
-	switch name {
-	case openhands.Name:
-		return openhands.DefaultPrompts(), nil
-	case bare.Name:
-		return bare.DefaultPrompts(), nil
+// scaffold is one scaffold by name.
+type scaffold struct {
+	name    string
+	kind    relabel.TaskKind
+	prompts func() relabel.Prompts
+}
+
+// scaffolds lists all scaffolds, the default one of a kind of task before others of the kind.
+var scaffolds = []scaffold{
+	{openhands.Name, relabel.Repair, openhands.DefaultPrompts},
+	{bare.Name, relabel.Repair, bare.DefaultPrompts},
+	{reposearcher.Name, relabel.Localise, reposearcher.DefaultPrompts},
+}
+
+// Choose returns the name and the default prompts of the scaffold of a run with tasks of a kind; name may
+// be empty for the kind's default. CodeInvalid if there is no such scaffold for the kind.
+func Choose(name string, kind relabel.TaskKind) (string, relabel.Prompts, error) {
+	var names []string
+	for _, s := range scaffolds {
+		if s.kind != kind {
+			continue
+		}
+		if name == "" || name == s.name {
+			return s.name, s.prompts(), nil
+		}
+		names = append(names, s.name)
 	}
-	return relabel.Prompts{}, relabel.Errorf(relabel.CodeInvalid, "the scaffold %q does not exist; available: %q, %q", name, openhands.Name, bare.Name).On("scaffold")
+	return "", relabel.Prompts{}, relabel.Errorf(relabel.CodeInvalid, "%.100q is not a scaffold for tasks to %s; available: %s", name, kind, strings.Join(names, ", ")).On("scaffold")
 }
 
 // CheckPrompts checks a run's own texts. Errors are CodeInvalid and name the field.
 func CheckPrompts(run relabel.Run) error {
-	if run.Scaffold == bare.Name {
+	switch run.Scaffold {
+	case bare.Name:
 		return bare.CheckPrompts(run.Prompts)
+	case reposearcher.Name:
+		return reposearcher.CheckPrompts(run.Prompts)
 	}
 	return openhands.CheckPrompts(run.Prompts)
 }
 
-// Start makes a sandbox for the claim's attempt, ready for the first turn; see openhands.Start.
+// Start makes a sandbox for the claim's attempt at a task to repair, ready for the first turn; see
+// openhands.Start.
 func Start(ctx context.Context, host envs.Host, claim relabel.Claim) (Episode, error) {
 	if claim.Run.Scaffold == bare.Name {
 		e, err := bare.Start(ctx, host, claim)
@@ -62,10 +87,13 @@ func Cut(run relabel.Run) string {
 	return ""
 }
 
-// Parse classifies an action of a run without running it.
-func Parse(run relabel.Run, action relabel.Message) relabel.ParseOutcome {
-	if run.Scaffold == bare.Name {
+// Parse classifies an action of a run at a state without running it.
+func Parse(run relabel.Run, state []relabel.Message, action relabel.Message) relabel.ParseOutcome {
+	switch run.Scaffold {
+	case bare.Name:
 		return bare.Parse(run.Prompts.Tools, action)
+	case reposearcher.Name:
+		return reposearcher.Parse(run.Prompts.Tools, state, action)
 	}
 	return openhands.Parse(run.Prompts.Tools, action)
 }

@@ -1,0 +1,161 @@
+package reposearcher
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"relabel"
+	"relabel/codeindex"
+)
+
+// maxFile is the number of bytes of a file that are read (4 MiB). Larger files are not parsed.
+const maxFile = 4 << 20
+
+// read answers a call that reads a file.
+func (e *Episode) read(ctx context.Context, tool string, args map[string]string) (relabel.Observation, error) {
+	name := args["file"]
+	file := e.index.File(strings.TrimPrefix(name, "./"))
+	if file == nil {
+		return failed(fmt.Sprintf("error: no source file %s%s", quoted(name), similarly(e.index.Similar(name)))), nil
+	}
+	if tool == toolImports {
+		return e.imports(ctx, file)
+	}
+	w := wanted(tool, args)
+	found := file.Find(w.name, w.kinds...)
+	if len(found) == 0 {
+		return e.notFound(ctx, file, w)
+	}
+	source, err := e.lines(ctx, file)
+	if err != nil {
+		return relabel.Observation{}, err
+	}
+	var text strings.Builder
+	for _, d := range found {
+		writeSpan(&text, file.Path, source, d.Span)
+	}
+	return relabel.Observation{Content: cutMiddle(text.String(), e.limit)}, nil
+}
+
+// search is what a call looks for in a file.
+type search struct {
+	word  string // for the model: class, function or method
+	name  string // qualified
+	kinds []codeindex.Kind
+}
+
+func wanted(tool string, args map[string]string) search {
+	switch tool {
+	case toolClass:
+		return search{"class", args["class"], []codeindex.Kind{codeindex.Class}}
+	case toolMethod:
+		return search{"method", args["class"] + "." + args["method"], []codeindex.Kind{codeindex.Method}}
+	}
+	return search{"function", args["function"], []codeindex.Kind{codeindex.Function}}
+}
+
+// imports answers with the import statements of a file.
+func (e *Episode) imports(ctx context.Context, file *codeindex.File) (relabel.Observation, error) {
+	if len(file.Records.Imports) == 0 && file.Records.Problem == "" {
+		return relabel.Observation{Content: file.Path + " has no imports.\n"}, nil
+	}
+	source, err := e.lines(ctx, file)
+	if err != nil {
+		return relabel.Observation{}, err
+	}
+	var text strings.Builder
+	if p := file.Records.Problem; p != "" {
+		fmt.Fprintf(&text, "(%s is not parsed completely: %s)\n", file.Path, p)
+	}
+	for _, i := range file.Records.Imports {
+		writeLines(&text, source, i.Span)
+	}
+	return relabel.Observation{Content: cutMiddle(text.String(), e.limit)}, nil
+}
+
+// notFound answers a search without a result. The text of a file that is not parsed completely is
+// searched for the name.
+func (e *Episode) notFound(ctx context.Context, file *codeindex.File, w search) (relabel.Observation, error) {
+	if file.Records.Problem != "" {
+		o, found, err := e.inText(ctx, file, w)
+		if found || err != nil {
+			return o, err
+		}
+	}
+	return failed(fmt.Sprintf("error: no %s %s in %s%s", w.word, quoted(w.name), file.Path,
+		similarly(file.Similar(w.name, codeindex.Class, codeindex.Function, codeindex.Method)))), nil
+}
+
+// around is the number of lines that are shown before and after a name in a file that is not parsed.
+const around = 40
+
+// inText shows the lines around the first occurrence of a name in a file that is not parsed completely.
+func (e *Episode) inText(ctx context.Context, file *codeindex.File, w search) (o relabel.Observation, found bool, err error) {
+	source, err := e.lines(ctx, file)
+	if err != nil {
+		return o, false, err
+	}
+	last := w.name[strings.LastIndexByte(w.name, '.')+1:]
+	if last == "" {
+		return o, false, nil
+	}
+	word := regexp.MustCompile(`(^|\W)` + regexp.QuoteMeta(last) + `($|\W)`)
+	for i, line := range source {
+		if !word.MatchString(line) {
+			continue
+		}
+		var text strings.Builder
+		fmt.Fprintf(&text, "(%s is not parsed completely: %s; these are the lines around %s)\n", file.Path, file.Records.Problem, last)
+		writeSpan(&text, file.Path, source, codeindex.Span{Start: max(1, i+1-around), End: min(len(source), i+1+around)})
+		return relabel.Observation{Content: cutMiddle(text.String(), e.limit)}, true, nil
+	}
+	return o, false, nil
+}
+
+// similarly names what may have been meant.
+func similarly(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "; similar: " + strings.Join(names, ", ")
+}
+
+// lines returns the lines of a file.
+func (e *Episode) lines(ctx context.Context, file *codeindex.File) ([]string, error) {
+	data, _, err := e.repositories.Read(ctx, e.repository, file.Blob, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	return codeindex.Lines(file.Language, data), nil
+}
+
+// writeSpan writes lines below a heading.
+func writeSpan(to *strings.Builder, path string, source []string, span codeindex.Span) {
+	fmt.Fprintf(to, "%s, lines %d-%d:\n", path, span.Start, span.End)
+	writeLines(to, source, span)
+}
+
+// writeLines writes lines with their numbers.
+func writeLines(to *strings.Builder, source []string, span codeindex.Span) {
+	for n := span.Start; n <= min(span.End, len(source)); n++ {
+		fmt.Fprintf(to, "%d\t%s\n", n, source[n-1])
+	}
+}
+
+// cutMiddle shortens a text of lines to about limit bytes: it keeps its first and its last lines, and
+// says how many are between them.
+func cutMiddle(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	head := text[:strings.LastIndexByte(text[:limit/2], '\n')+1]
+	tail := text[len(text)-limit/2:]
+	tail = tail[strings.IndexByte(tail, '\n')+1:]
+	if head == "" {
+		head = strings.ToValidUTF8(text[:limit/2], "") + "\n"
+	}
+	middle := text[len(head) : len(text)-len(tail)]
+	return head + fmt.Sprintf("[%d lines with %d bytes are left out here]\n", strings.Count(middle, "\n"), len(middle)) + tail
+}
