@@ -23,11 +23,13 @@ type WorkFlags struct {
 	ResourceFlags
 }
 
-// RetentionFlags are the retention times of what a worker purges.
+// RetentionFlags bound the time or size of what a worker purges.
 type RetentionFlags struct {
 	KeepEvents time.Duration `default:"720h" env:"RELABEL_KEEP_EVENTS" help:"How long events are kept."`
 	KeepCalls  time.Duration `default:"0" env:"RELABEL_KEEP_CALLS" help:"How long individual model calls are kept; their usage stays counted. 0: forever."`
 	KeepAudit  time.Duration `default:"8760h" env:"RELABEL_KEEP_AUDIT" help:"How long the audit log is kept. 0: forever."`
+
+	CodeRecordsSize Size `default:"1GiB" env:"RELABEL_CODE_RECORDS_SIZE" help:"Space in the database for what is known of source files; the least recently used are deleted. 0: no limit."`
 }
 
 // SecretFlags name the folder with the keys of model endpoints.

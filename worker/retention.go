@@ -14,18 +14,21 @@ const (
 	keepIdempotencyKeys = 7 * 24 * time.Hour
 )
 
-// RetentionStore deletes rows that are older than keep and returns how many.
+// RetentionStore deletes rows that are older than keep, or over a size, and returns how many.
 type RetentionStore interface {
 	PurgeEvents(ctx context.Context, keep time.Duration) (purged int64, err error)
 	PurgeIdempotent(ctx context.Context, keep time.Duration) (purged int64, err error)
 	PurgeCalls(ctx context.Context, keep time.Duration) (purged int64, err error)
 	PurgeAudit(ctx context.Context, keep time.Duration) (purged int64, err error)
+	// PurgeCodeRecords deletes those used least recently until the rest has at most size bytes.
+	PurgeCodeRecords(ctx context.Context, size int64) (purged int64, err error)
 }
 
-// RetentionConfig is what a Retention needs. A time of 0 keeps rows for ever.
+// RetentionConfig is what a Retention needs. A time or size of 0 keeps rows for ever.
 type RetentionConfig struct {
 	Store                 RetentionStore
 	Events, Calls, Audits time.Duration
+	CodeRecords           int64 // bytes
 	Log                   zerolog.Logger
 }
 
@@ -40,25 +43,28 @@ func NewRetention(c RetentionConfig) (*Retention, error) {
 	r := &Retention{RetentionConfig: c}
 	r.periodic = periodic{Task: Task{Period: retentionPeriod, Run: r.RunNow, Log: c.Log}}
 	return r, require("retention", requirement{"Store", c.Store != nil}, requirement{"Events", c.Events >= 0},
-		requirement{"Calls", c.Calls >= 0}, requirement{"Audits", c.Audits >= 0})
+		requirement{"Calls", c.Calls >= 0}, requirement{"Audits", c.Audits >= 0},
+		requirement{"CodeRecords", c.CodeRecords >= 0})
 }
 
 // RunNow purges each kind of rows once and logs how many were deleted. A failed kind is
 // logged and does not stop the others.
 func (r *Retention) RunNow(ctx context.Context) error {
-	r.purge(ctx, "events", r.Events, r.Store.PurgeEvents)
-	r.purge(ctx, "idempotency keys", keepIdempotencyKeys, r.Store.PurgeIdempotent)
-	r.purge(ctx, "model calls", r.Calls, r.Store.PurgeCalls)
-	r.purge(ctx, "audit entries", r.Audits, r.Store.PurgeAudit)
+	purge(ctx, r, "events", r.Events, r.Store.PurgeEvents)
+	purge(ctx, r, "idempotency keys", keepIdempotencyKeys, r.Store.PurgeIdempotent)
+	purge(ctx, r, "model calls", r.Calls, r.Store.PurgeCalls)
+	purge(ctx, r, "audit entries", r.Audits, r.Store.PurgeAudit)
+	purge(ctx, r, "code records", r.CodeRecords, r.Store.PurgeCodeRecords)
 	return nil
 }
 
-func (r *Retention) purge(ctx context.Context, kind string, keep time.Duration, purge func(context.Context, time.Duration) (int64, error)) {
-	if keep == 0 || ctx.Err() != nil {
+// purge purges one kind of rows beyond a time or size.
+func purge[T time.Duration | int64](ctx context.Context, r *Retention, kind string, limit T, do func(context.Context, T) (int64, error)) {
+	if limit == 0 || ctx.Err() != nil {
 		return
 	}
 	began := time.Now()
-	rows, err := purge(ctx, keep)
+	rows, err := do(ctx, limit)
 	if rows > 0 {
 		r.Log.Info().Str("kind", kind).Int64("rows", rows).Dur("took", time.Since(began)).Msg("purged old rows")
 	}

@@ -175,7 +175,7 @@ func (w *work) services(rollouts int) (*worker.Recovery, []worker.Service, error
 		return nil, nil, err
 	}
 	retention, err := worker.NewRetention(worker.RetentionConfig{Store: w.db.Store, Events: w.flags.KeepEvents,
-		Calls: w.flags.KeepCalls, Audits: w.flags.KeepAudit, Log: w.log})
+		Calls: w.flags.KeepCalls, Audits: w.flags.KeepAudit, CodeRecords: int64(w.flags.CodeRecordsSize), Log: w.log})
 	if err != nil {
 		return nil, nil, err
 	}

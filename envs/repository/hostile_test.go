@@ -18,7 +18,6 @@ func TestAMirrorRunsNoPrograms(t *testing.T) {
 	ctx := context.Background()
 	w := newTree(t)
 	w.write("a.py", "one\n")
-	w.write(".gitattributes", "*.py diff=evil filter=evil merge=evil\n")
 	base := w.commit()
 	w.write("a.py", "two\n")
 	head := w.commit()
@@ -28,6 +27,7 @@ func TestAMirrorRunsNoPrograms(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "ran")
 	program := filepath.Join(t.TempDir(), "evil")
 	must(t, os.WriteFile(program, fmt.Appendf(nil, "#!/bin/sh\necho \"$0 $@\" >>%s\n", mark), 0o755))
+	must(t, os.WriteFile(filepath.Join(mirror, "info/attributes"), []byte("*.py diff=evil filter=evil merge=evil\n"), 0o644))
 	for _, setting := range []string{"core.fsmonitor", "core.sshCommand", "core.pager", "core.editor", "core.askPass", "core.gitProxy", "core.alternateRefsCommand",
 		"diff.external", "diff.evil.command", "diff.evil.textconv", "filter.evil.smudge", "filter.evil.clean", "filter.evil.process", "merge.evil.driver",
 		"pager.diff-tree", "pager.ls-tree", "pager.cat-file", "alias.ls-tree", "alias.cat-file", "alias.diff-tree", "gpg.program", "credential.helper",
