@@ -44,6 +44,7 @@ var arrows = []struct{ from, to string }{
 	{"failuremode", "gitdiff"},
 	{"failuremode", "evaluation"},
 	{"failuremode", "stats"},
+	{"codeindex/*", "codeindex"},
 	{"evaluation", "codeindex"},
 	{"evaluation", "ranking"},
 	{"evaluation", "stats"},
