@@ -20,7 +20,6 @@ func (x *Indexer) classify(entries []Entry) ([]source, map[codeindex.Skipped]int
 	var sources []source
 	skipped := map[codeindex.Skipped]int{}
 	for _, e := range entries {
-		language, ok := x.Parsers.Language(e.Path)
 		switch {
 		case e.Submodule():
 			skipped[codeindex.Submodule]++
@@ -28,10 +27,10 @@ func (x *Indexer) classify(entries []Entry) ([]source, map[codeindex.Skipped]int
 			skipped[codeindex.Symlink]++
 		case badPath(e.Path):
 			skipped[codeindex.BadPath]++
-		case !ok:
+		case codeindex.LanguageOf(e.Path) == "":
 			skipped[codeindex.NotSource]++
 		default:
-			sources = append(sources, source{e, codeindex.Key{Blob: e.Blob, Language: language}})
+			sources = append(sources, source{e, codeindex.Key{Blob: e.Blob, Language: codeindex.LanguageOf(e.Path)}})
 		}
 	}
 	decideHeaders(sources)
@@ -48,7 +47,7 @@ func badPath(path string) bool {
 // decideHeaders makes the .h files C++ if the commit has more other files of C++ than of C.
 func decideHeaders(sources []source) {
 	balance := 0
-	header := func(s source) bool { return s.key.Language == codeindex.C && path.Ext(s.Path) == ".h" }
+	header := func(s source) bool { return s.key.Language == codeindex.C && strings.EqualFold(path.Ext(s.Path), ".h") }
 	for _, s := range sources {
 		switch {
 		case s.key.Language == codeindex.CPP:

@@ -31,6 +31,7 @@ func TestAnIndexHasTheSourceFilesAndCountsTheRest(t *testing.T) {
 	w.write("README.md", "")
 	w.write("huge.py", strings.Repeat("x\n", 1<<20))
 	w.write("panic.py", "panic")
+	w.write("a.rb", "f")
 	must(t, os.Symlink("link.py", filepath.Join(w.dir, "link.py")))
 	other := newTree(t)
 	other.commit()
@@ -39,13 +40,13 @@ func TestAnIndexHasTheSourceFilesAndCountsTheRest(t *testing.T) {
 	parser := &lineParser{}
 	x, err := indexer(t, w.mirrored(), parser, nil).Index(ctx, "owner/name", strings.ToUpper(id))
 	must(t, err)
-	if len(x.Files()) != 4 || x.Languages()[codeindex.Python] != 4 {
+	if len(x.Files()) != 5 || x.Languages()[codeindex.Python] != 4 {
 		t.Errorf("%d files, %v", len(x.Files()), x.Languages())
 	}
 	if s := x.Skipped(); s[codeindex.BadPath] != 2 || s[codeindex.Symlink] != 1 || s[codeindex.Submodule] != 1 || s[codeindex.NotSource] != 2 {
 		t.Errorf("%v", s)
 	}
-	if p := x.Problems(); p[codeindex.TooLarge] != 1 || p[codeindex.ParseFail] != 1 || len(p) != 2 {
+	if p := x.Problems(); p[codeindex.TooLarge] != 1 || p[codeindex.ParseFail] != 1 || p[codeindex.NoParser] != 1 || len(p) != 3 {
 		t.Errorf("%v", p)
 	}
 	if f := x.File("ü.py"); len(f.Find("two")) != 1 || f.Records != x.File("a b.py").Records {

@@ -104,6 +104,10 @@ func lasting(p codeindex.Problem) bool {
 
 // parse reads and parses a file. Its records do not hold the source.
 func (x *Indexer) parse(ctx context.Context, name string, s source) (codeindex.Records, error) {
+	parser := x.Parsers.Parser(s.key.Language)
+	if parser == nil {
+		return codeindex.Records{Problem: codeindex.NoParser}, nil
+	}
 	content, _, err := x.Mirrors.Read(ctx, name, s.Blob, maxParsed)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
 		err = relabel.Errorf(relabel.CodeEnvironment, "the mirror of %s is damaged: %s is missing", name, s.Blob)
@@ -111,7 +115,7 @@ func (x *Indexer) parse(ctx context.Context, name string, s source) (codeindex.R
 	if err != nil {
 		return codeindex.Records{}, err
 	}
-	r, err := x.safely(s, content).Compact()
+	r, err := safely(parser, s.Path, content).Compact()
 	if err != nil {
 		r = codeindex.Records{Problem: codeindex.ParseFail}
 	}
@@ -119,11 +123,11 @@ func (x *Indexer) parse(ctx context.Context, name string, s source) (codeindex.R
 }
 
 // safely is Parse of a parser that may panic.
-func (x *Indexer) safely(s source, content []byte) (r codeindex.Records) {
+func safely(p codeindex.Parser, path string, content []byte) (r codeindex.Records) {
 	defer func() {
 		if recover() != nil {
 			r = codeindex.Records{Problem: codeindex.ParseFail}
 		}
 	}()
-	return x.Parsers.Parse(s.key.Language, s.Path, content)
+	return p.Parse(path, content)
 }

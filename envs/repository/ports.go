@@ -6,15 +6,12 @@ import (
 	"relabel/codeindex"
 )
 
-// Parsers are the languages of the index and their parsers. They are safe for concurrent use.
+// Parsers are the parsers of the languages of the index. They are safe for concurrent use.
 type Parsers interface {
-	// Language returns the language of a source file by its path; false if it is none. The language of
-	// a .h file is decided by the other files of its commit if this is C.
-	Language(path string) (codeindex.Language, bool)
+	// Parser returns the parser of a language, nil if it is not installed.
+	Parser(language codeindex.Language) codeindex.Parser
 	// Version changes with the records that the parser of a language returns for the same source.
 	Version(language codeindex.Language) int
-	// Parse returns the records of a file.
-	Parse(language codeindex.Language, path string, source []byte) codeindex.Records
 }
 
 // Store keeps encoded records beyond the life of this process.

@@ -111,21 +111,16 @@ type lineParser struct {
 	wait    chan struct{} // if set, each Parse waits until it is closed
 }
 
-func (p *lineParser) Language(path string) (codeindex.Language, bool) {
-	switch filepath.Ext(path) {
-	case ".py":
-		return codeindex.Python, true
-	case ".h", ".c":
-		return codeindex.C, true
-	case ".cc":
-		return codeindex.CPP, true
+func (p *lineParser) Parser(language codeindex.Language) codeindex.Parser {
+	if language == codeindex.Ruby {
+		return nil
 	}
-	return "", false
+	return p
 }
 
 func (p *lineParser) Version(codeindex.Language) int { return p.version }
 
-func (p *lineParser) Parse(_ codeindex.Language, _ string, source []byte) (r codeindex.Records) {
+func (p *lineParser) Parse(_ string, source []byte) (r codeindex.Records) {
 	p.parsed.Add(1)
 	if p.wait != nil {
 		<-p.wait
