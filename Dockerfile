@@ -1,8 +1,8 @@
-# relabel and sandboxd on a base without anything else. `make docker-image` builds the
+# relabel, sandboxd and the parsers on a base without anything else. `make docker-image` builds the
 # binaries first and passes BASE; any base with certificates will do.
 ARG BASE=relabel/runtime:bookworm
 FROM ${BASE}
-COPY bin/relabel bin/sandboxd /usr/local/bin/
+COPY bin/relabel bin/relabel-* bin/sandboxd /usr/local/bin/
 COPY --chown=65532:65532 bin/data /var/lib/relabel
 USER 65532:65532
 ENV RELABEL_DATA=/var/lib/relabel

@@ -45,10 +45,13 @@ learn: install ## Close the loop: collect, train and serve a small student in ro
 	@bin/loop --python "$$(scripts/python.sh examples/train/requirements.txt)" --arms '$(ARMS)' --seeds '$(SEEDS)' --rounds '$(ROUNDS)' $(ARGS)
 
 .PHONY: build
-build: ## Build bin/relabel and bin/sandboxd, static
+build: ## Build bin/relabel, bin/sandboxd and the parsers, static; relabel-parsers only with a C compiler
 	@mkdir -p bin
 	@$(go_build) -o bin/sandboxd ./cmd/sandboxd
+	@$(go_build) -o bin/relabel-ecmascript ./cmd/relabel-ecmascript
 	@$(go_build) -o bin/relabel ./cmd/relabel
+	@if command -v "$$(go env CC)" >/dev/null; then install "$$(scripts/parsers.sh)" bin; else \
+		echo "build: no C compiler: bin/relabel-parsers is not built, so Java, Rust, C, C++, Ruby and PHP are not indexed" >&2; fi
 
 .PHONY: install
 install: ## Install what is missing on this machine, as root on Debian; else say what to run
@@ -86,6 +89,7 @@ test-needs: ## Install what the tests need
 	@scripts/python.sh shard/testdata/requirements.txt >/dev/null
 	@scripts/python.sh jinja/testdata/requirements.txt >/dev/null
 	@scripts/templates.sh >/dev/null
+	@scripts/parsers.sh >/dev/null
 	@scripts/python.sh tokenizer/testdata/requirements.txt >/dev/null
 	@scripts/python.sh ranking/testdata/requirements.txt >/dev/null
 	@scripts/python.sh examples/train/requirements.txt >/dev/null

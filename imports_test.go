@@ -40,6 +40,8 @@ var arrows = []struct{ from, to string }{
 	{"cli", "api/client"},
 	{"web", "web/*"},
 	{"tasks", "gitdiff"},
+	{"codeindex/*", "codeindex/children"}, // parsers in other programs
+	{"codeindex/languages", "codeindex/*"},
 	{"failuremode", "chat"},
 	{"failuremode", "gitdiff"},
 	{"failuremode", "evaluation"},

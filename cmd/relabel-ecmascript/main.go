@@ -1,0 +1,38 @@
+// Command relabel-ecmascript says what JavaScript and TypeScript files define and import, for relabel.
+// See relabel/codeindex/children for what it reads and writes.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"syscall"
+
+	"relabel/codeindex/children"
+	"relabel/codeindex/ecmascript/syntax"
+)
+
+// mark is looked for in the file, so that relabel does not run another version.
+const mark = "relabel-ecmascript/1"
+
+const (
+	memory = 4 << 30   // of addresses, of which Go reserves many
+	stack  = 256 << 20 // deeper nesting ends the child
+)
+
+func main() {
+	if len(os.Args) > 1 {
+		fmt.Println(mark)
+		return
+	}
+	debug.SetMaxStack(stack)
+	debug.SetMemoryLimit(1 << 30)
+	err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: memory, Max: memory})
+	if err == nil {
+		err = children.Serve(os.Stdin, os.Stdout, syntax.Parse)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "relabel-ecmascript:", err)
+		os.Exit(1)
+	}
+}
