@@ -21,7 +21,7 @@ type IterationLocalisation struct {
 	Benchmark   string         `json:"benchmark,omitempty" doc:"Name of the benchmark; absent: it has none."`
 	StudentID   ID             `json:"student_id" doc:"The student."`
 	Student     string         `json:"student" doc:"Name and version of the student."`
-	Ungraded    int            `json:"ungraded" doc:"Trajectories that ended without a grade: the infrastructure failed them, they were cancelled, are not to be verified, or the label rule ended them. They are in no figure."`
+	Ungraded    int            `json:"ungraded" doc:"Trajectories that ended without a score: the infrastructure failed them, they were cancelled or not verified, or their first prompt was too long. They are in no figure."`
 	Open        int            `json:"open" doc:"Trajectories that have not ended; they are in no figure yet."`
 	LocalisationFigures
 	Languages []LanguageLocalisation `json:"languages" nullable:"false" doc:"The same by language of the gold files; a task with several languages counts for each."`
@@ -79,7 +79,7 @@ type LocalisationComparison struct {
 	IterationID ID              `json:"iteration_id" doc:"The iteration."`
 	WithID      ID              `json:"with_id" doc:"The one that it is compared with."`
 	Tasks       int             `json:"tasks" doc:"Tasks with graded trajectories in both. The figures below are those of the iteration minus those of the other one."`
-	Score       *TaskMean       `json:"score,omitempty" doc:"Difference of the scores; absent without a task with gold functions."`
+	Score       *TaskMean       `json:"score,omitempty" doc:"Difference of the scores; absent without a task, as the figures below."`
 	Files       *RankingFigures `json:"files,omitempty" doc:"Differences of the figures of ranked files; absent without a task with gold files."`
 	Functions   *RankingFigures `json:"functions,omitempty" doc:"Differences of the figures of ranked functions; absent without a task with gold functions."`
 }
@@ -88,12 +88,11 @@ type LocalisationComparison struct {
 type LocalisationRollout struct {
 	TaskID        ID
 	Open          bool // it has not ended
-	Graded        bool // it has a verdict, or submitted nothing
 	GoldFiles     []string
 	GoldFunctions []string
 	Submitted     bool
-	Score         *float64 // nil: not submitted, or there are no gold functions
-	Ranking       []string // of a submission
+	Score         *float64 // nil: not graded
+	Ranking       []string // the submission
 	Turns         int
 	Calls         int // without those that end the search
 	FailedCalls   int

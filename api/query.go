@@ -127,6 +127,11 @@ type ComparisonQuery struct {
 	With relabel.ID `query:"with" required:"true" format:"uuid" doc:"Id of another evaluation on the same benchmark, of any run."`
 }
 
+// LocalisationQuery names the iteration to compare with.
+type LocalisationQuery struct {
+	With string `query:"with" placeholder:"ITERATION" format:"uuid" doc:"Id of a done iteration, of any run, that each done iteration is compared with. Default: the one before it of the same kind and on the same benchmark."`
+}
+
 // LabelRuleQuery selects the label rules that are compared.
 type LabelRuleQuery struct {
 	Rules []string `query:"rule,explode" placeholder:"RULE" sep:"none" maxItems:"20" doc:"A label rule: all, every:K, uncertain:X, after_failure, first_after_parting:N (the last four optionally with a floor, such as every:4+0.1) or teacher_turns:K. Several can be given. Default: all, every:2, every:4, after_failure and first_after_parting:3."`

@@ -11,6 +11,7 @@ type ReportCommand struct {
 	Run        reportRun        `cmd:"" help:"Show a run's evaluations: resolved tasks with intervals, by repository, and checkpoints compared task by task."`
 	Compare    reportCompare    `cmd:"" help:"Compare two evaluations on the same benchmark task by task."`
 	Failures   reportFailures   `cmd:"" help:"Count the failure modes of a run's trajectories by iteration."`
+	Localise   reportLocalise   `cmd:"" help:"Show how a run's iterations localise issues: recall, precision and nDCG of files and functions, with intervals."`
 	Divergence reportDivergence `cmd:"" help:"Compare a run's students with its teacher: reverse KL divergence of scores, agreement of actions."`
 	Scaling    reportScaling    `cmd:"" help:"Compare runs by the training of their students: resolved tasks of one benchmark by effective samples."`
 }

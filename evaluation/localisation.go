@@ -31,7 +31,7 @@ func (l *localised) add(r relabel.LocalisationRollout) {
 	case r.Open:
 		l.open++
 		return
-	case !r.Graded:
+	case r.Score == nil:
 		l.ungraded++
 		return
 	}
@@ -49,9 +49,7 @@ func (t *localisedTask) add(r relabel.LocalisationRollout) {
 	t.calls += r.Calls
 	t.failed += r.FailedCalls
 	t.turns += float64(r.Turns)
-	if r.Score != nil {
-		t.score += *r.Score
-	}
+	t.score += *r.Score
 	var list []string
 	if r.Submitted {
 		t.submitted++
@@ -77,16 +75,12 @@ func addFigures(sums []float64, list, gold []string) []float64 {
 	return sums
 }
 
-// fileMeans are the task's figures of files; nil without gold.
-func (t *localisedTask) fileMeans() []float64 { return divided(t.files, t.rollouts) }
+// means are the task's turns and score.
+func (t *localisedTask) means() []float64 { return divided([]float64{t.turns, t.score}, t.rollouts) }
 
-// functionMeans are the task's score and then its figures of functions; nil without gold.
-func (t *localisedTask) functionMeans() []float64 {
-	if t.functions == nil {
-		return nil
-	}
-	return divided(append([]float64{t.score}, t.functions...), t.rollouts)
-}
+// fileMeans are its figures of files, functionMeans those of functions; nil without gold.
+func (t *localisedTask) fileMeans() []float64     { return divided(t.files, t.rollouts) }
+func (t *localisedTask) functionMeans() []float64 { return divided(t.functions, t.rollouts) }
 
 func divided(sums []float64, by int) []float64 {
 	means := slices.Clone(sums)
@@ -100,21 +94,21 @@ func divided(sums []float64, by int) []float64 {
 func figuresOf(tasks []*localisedTask) relabel.LocalisationFigures {
 	f := relabel.LocalisationFigures{Tasks: len(tasks)}
 	var submitted, calls ByTask
-	var turns, files, functions [][]float64
+	var all, files, functions [][]float64
 	for _, t := range tasks {
 		f.Rollouts += t.rollouts
 		submitted.Add(t.id, t.submitted, t.rollouts)
 		calls.Add(t.id, t.calls-t.failed, t.calls)
-		turns = append(turns, []float64{t.turns / float64(t.rollouts)})
+		all = append(all, t.means())
 		files = appendRow(files, t.fileMeans())
 		functions = appendRow(functions, t.functionMeans())
 	}
 	f.Submitted, f.Calls = submitted.Proportion(), calls.Proportion()
-	if len(turns) > 0 {
-		f.Turns = &taskMeans(turns)[0]
+	if len(all) > 0 {
+		means := taskMeans(all)
+		f.Turns, f.Score = &means[0], &means[1]
 	}
-	f.Files = rankingFigures(files)
-	f.Score, f.Functions = scoredFigures(functions)
+	f.Files, f.Functions = rankingFigures(files), rankingFigures(functions)
 	return f
 }
 
@@ -131,20 +125,8 @@ func rankingFigures(rows [][]float64) *relabel.RankingFigures {
 	if len(rows) == 0 {
 		return nil
 	}
-	return toFigures(len(rows), taskMeans(rows))
-}
-
-// scoredFigures is rankingFigures of rows that have the score before the figures.
-func scoredFigures(rows [][]float64) (score *relabel.TaskMean, figures *relabel.RankingFigures) {
-	if len(rows) == 0 {
-		return nil, nil
-	}
+	f := &relabel.RankingFigures{Tasks: len(rows)}
 	means := taskMeans(rows)
-	return &means[0], toFigures(len(rows), means[1:])
-}
-
-func toFigures(tasks int, means []relabel.TaskMean) *relabel.RankingFigures {
-	f := &relabel.RankingFigures{Tasks: tasks}
 	for i, to := range f.Means() {
 		*to = means[i]
 	}
@@ -190,18 +172,21 @@ func byLanguage(tasks []*localisedTask) []relabel.LanguageLocalisation {
 // compared compares the tasks that two iterations have in common.
 func (l *localised) compared(with *localised) relabel.LocalisationComparison {
 	var c relabel.LocalisationComparison
-	var files, functions [][]float64
+	var scores, files, functions [][]float64
 	for _, a := range l.tasks {
 		b, common := with.at[a.id]
 		if !common {
 			continue
 		}
 		c.Tasks++
+		scores = append(scores, minus(a.means(), b.means())[1:])
 		files = appendRow(files, minus(a.fileMeans(), b.fileMeans()))
 		functions = appendRow(functions, minus(a.functionMeans(), b.functionMeans()))
 	}
-	c.Files = rankingFigures(files)
-	c.Score, c.Functions = scoredFigures(functions)
+	if c.Tasks > 0 {
+		c.Score = &taskMeans(scores)[0]
+	}
+	c.Files, c.Functions = rankingFigures(files), rankingFigures(functions)
 	return c
 }
 

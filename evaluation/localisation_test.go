@@ -76,14 +76,14 @@ func (s *localisations) report(t *testing.T, run relabel.ID, with *relabel.ID) r
 
 // localised is a graded rollout of a task whose gold is a.py::f and b.go::g.
 func localised(task relabel.ID, score float64, list ...string) relabel.LocalisationRollout {
-	return relabel.LocalisationRollout{TaskID: task, Graded: true, Submitted: true, Score: &score, Ranking: list, Turns: 4, Calls: 3, FailedCalls: 1,
+	return relabel.LocalisationRollout{TaskID: task, Submitted: true, Score: &score, Ranking: list, Turns: 4, Calls: 3, FailedCalls: 1,
 		GoldFiles: []string{"a.py", "b.go"}, GoldFunctions: []string{"a.py::f", "b.go::g"}}
 }
 
 // unsubmitted is a graded rollout of the same task without a list.
 func unsubmitted(task relabel.ID) relabel.LocalisationRollout {
 	r := localised(task, 0, "a.py::f") // a list that was never submitted
-	r.Submitted, r.Score = false, nil
+	r.Submitted = false
 	return r
 }
 
@@ -125,9 +125,9 @@ func TestLocalisationMeansAreOverTasks(t *testing.T) {
 func TestLocalisationLeavesOutWhatIsNotDefined(t *testing.T) {
 	ids, run := newIDs(3), relabel.NewID()
 	onlyFiles := localised(ids[0], 0, "a.py::f")
-	onlyFiles.Score, onlyFiles.GoldFunctions = nil, nil
+	onlyFiles.GoldFunctions = nil
 	failed, open := localised(ids[1], 1), localised(ids[2], 1)
-	failed.Graded, open.Graded, open.Open = false, false, true
+	failed.Score, open.Score, open.Open = nil, nil, true
 	var s localisations
 	s.add(run, relabel.Iteration{Kind: relabel.Sample, Number: 1}, onlyFiles, failed, open)
 	s.add(run, relabel.Iteration{Kind: relabel.Collect, Number: 1}) // of other tasks
@@ -136,7 +136,7 @@ func TestLocalisationLeavesOutWhatIsNotDefined(t *testing.T) {
 		t.Fatalf("%d iterations", len(report.Iterations))
 	}
 	of := report.Iterations[0]
-	if of.Functions != nil || of.Score != nil || of.Files == nil || of.Files.Recall1.Mean != 0.5 || of.Files.Recall1.Low != nil || of.Tasks != 1 || of.Ungraded != 1 || of.Open != 1 {
+	if of.Functions != nil || of.Score == nil || of.Files == nil || of.Files.Recall1.Mean != 0.5 || of.Files.Recall1.Low != nil || of.Tasks != 1 || of.Ungraded != 1 || of.Open != 1 {
 		t.Errorf("%+v", of)
 	}
 }

@@ -20,12 +20,14 @@ func TestFiguresOfAWorkedExample(t *testing.T) {
 	}
 }
 
-// With its duplicates, the list's nDCG@3 would be 1.63.
+// With its duplicate, the list's nDCG@5 would be 1.63.
 func TestDuplicatesCountOnce(t *testing.T) {
-	f, _ := Of([]string{"a", "a", "a"}, []string{"a", "b"})
-	once, _ := Of([]string{"a"}, []string{"b", "a", "b"})
-	if f != once {
-		t.Errorf("%+v, want %+v", f, once)
+	f, _ := Of([]string{"a", "a"}, []string{"a"})
+	if want := (Figures{1, 1, 1, 1, 1, 1}); f != want {
+		t.Errorf("%+v, want %+v", f, want)
+	}
+	if f, _ := Of([]string{"x", "a"}, []string{"b", "a", "b"}); f.Recall5 != 0.5 {
+		t.Errorf("gold counts twice: %+v", f)
 	}
 }
 

@@ -43,3 +43,7 @@ func (m *memory) ListScores(_ context.Context, trajectory, _ relabel.ID) ([]rela
 func (m *memory) ListDivergences(context.Context, relabel.ID, relabel.ID) ([]relabel.Divergence, error) {
 	return nil, nil
 }
+
+func (m *memory) EachLocalisation(context.Context, relabel.ID, func(relabel.LocalisationRollout)) error {
+	return nil
+}

@@ -15,6 +15,7 @@ type Store interface {
 	relabel.TaskStore
 	relabel.BenchmarkStore
 	relabel.EvaluationStore
+	relabel.LocalisationStore
 	relabel.PolicyStore
 	relabel.TokenizerStore
 	relabel.RunStore

@@ -129,6 +129,7 @@ func New(config Config) http.Handler {
 	s.addFailures()
 	s.addLabelRules()
 	s.addEvaluations()
+	s.addLocalisations()
 	s.addExports()
 	s.addExportFiles()
 	s.addTime()

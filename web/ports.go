@@ -17,6 +17,7 @@ type Store interface {
 	relabel.TaskStore
 	relabel.BenchmarkStore
 	relabel.EvaluationStore
+	relabel.LocalisationStore
 	relabel.TokenizerStore
 	relabel.PolicyStore
 	relabel.ExportStore

@@ -44,6 +44,8 @@ var functions = template.FuncMap{
 	"source":      sourceWord,
 	"passk":       passAtKWords,
 	"significant": significant,
+	"taskmean":    taskMeanWords,
+	"rankings":    func() []string { return relabel.RankingNames },
 }
 
 func when(t any) string {

@@ -35,3 +35,12 @@ func (c *Client) Divergence(ctx context.Context, query api.DivergenceQuery) (rel
 	}
 	return get[relabel.DivergenceReport](ctx, c, under(at("divergence"), parameters))
 }
+
+// Localisation reports how a run's iterations localise issues.
+func (c *Client) Localisation(ctx context.Context, run relabel.ID, query api.LocalisationQuery) (relabel.LocalisationReport, error) {
+	parameters := url.Values{}
+	if query.With != "" {
+		parameters.Set("with", query.With)
+	}
+	return get[relabel.LocalisationReport](ctx, c, under(at("runs", run.String(), "localisation"), parameters))
+}
