@@ -1,0 +1,59 @@
+package web_test
+
+import (
+	"encoding/json"
+	"html"
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/store/storetest"
+)
+
+func TestTheLocalisationPageHasTheFiguresOfRankedLists(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	d := storetest.SeedLocalise(t, s.store, 3)
+	run := "/runs/" + d.Run.ID.String()
+	contains(t, s.get(200, run), `href="`+run+`/localisation"`)
+	contains(t, s.get(200, run+"/localisation"), "sample 1", "–") // nothing is done
+	storetest.Localise(t, s.store, storetest.Claim(t, s.store, d.Trajectories[0].ID, "w"), 1, "a.py::f", "b.go::g")
+	storetest.Localise(t, s.store, storetest.Claim(t, s.store, d.Trajectories[1].ID, "w"), 0.6131, "a.py::f", "x.py")
+	storetest.Localise(t, s.store, storetest.Claim(t, s.store, d.Trajectories[2].ID, "w"), 0)
+
+	page := html.UnescapeString(s.get(200, run+"/localisation"))
+	contains(t, page, "2 of 3", "3 of 6", `"successful tool calls"`, "Recall@3", "sample 1, go", "sample 1, python", "53.8 [0.0, 100.0]", "functions", `"localise-functions"`)
+	if strings.Contains(page, "Compared on the tasks") {
+		t.Error("it compares one iteration")
+	}
+
+	second := relabel.Iteration{ID: relabel.NewID(), RunID: d.Run.ID, Number: 2, Kind: relabel.Sample, StudentID: d.Student.ID, Generations: 1}
+	again := relabel.Trajectory{ID: relabel.NewID(), TaskID: d.Tasks[1].ID, Kind: relabel.Sample, Executors: "ssssss"}
+	s.must(s.store.CreateIteration(t.Context(), relabel.PlannedIteration{Iteration: second, Trajectories: []relabel.Trajectory{again}}))
+	storetest.Localise(t, s.store, storetest.Claim(t, s.store, again.ID, "w"), 0)
+	contains(t, s.get(200, run+"/localisation"), "sample 2 minus sample 1", "-100.0", "the one before it of the same kind")
+	with := "?with=" + second.ID.String()
+	contains(t, s.get(200, run+"/localisation"+with), "sample 1 minus sample 2", "against the chosen one", "/v1"+run+"/localisation"+with, run+"/localisation.csv"+with)
+	contains(t, s.get(200, run+"/localisation.csv"), "functions_ndcg_at_5_low", "difference_files_map", "python")
+	s.get(400, run+"/localisation?with=x")
+	s.get(404, run+"/localisation?with="+relabel.NewID().String())
+
+	var report relabel.LocalisationReport
+	s.must(json.Unmarshal([]byte(s.get(200, "/v1"+run+"/localisation"+with)), &report))
+	if len(report.Iterations) != 2 || report.Iterations[0].Functions.Tasks != 3 || len(report.Comparisons) != 1 || report.Comparisons[0].Functions.MRR.Mean != 1 {
+		t.Errorf("%+v", report)
+	}
+	s.get(422, "/v1"+run+"/localisation?with="+relabel.NewID().String())
+	s.get(422, "/v1"+run+"/localisation?with=x")
+}
+
+func TestARunThatRepairsHasNoFiguresOfLocalisation(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	d := storetest.Seed(t, s.store, 1)
+	run := "/runs/" + d.Run.ID.String()
+	if strings.Contains(s.get(200, run), run+"/localisation") {
+		t.Error("its page leads to figures that it does not have")
+	}
+	contains(t, s.get(200, run+"/localisation"), "no tasks to localise issues")
+}
