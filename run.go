@@ -225,7 +225,7 @@ type Progress struct {
 	Verified          int `json:"verified" doc:"Trajectories with a verdict, without infrastructure errors."`
 	Unverified        int `json:"unverified" doc:"Done trajectories that were not verified: they have no verdict."`
 	// Cut counts rollouts that the label rule ended, see EndReason.Cut.
-	Cut int `json:"cut" doc:"Done trajectories whose rollout the label rule teacher_turns:K ended: without a submission and a verdict, and neither resolved nor unresolved."`
+	Cut int `json:"cut" doc:"Done trajectories whose rollout the label rule teacher_turns:K ended, or that were skipped because their first prompt is too long: without a submission and a verdict, and neither resolved nor unresolved."`
 }
 
 // Budget bounds the usage of a run's calls. Reaching one of the bounds pauses the run. Calls

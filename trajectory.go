@@ -62,14 +62,17 @@ const (
 	// EndTeacherTurns: the label rule teacher_turns:K ended it after K turns of the teacher. Nothing is
 	// submitted and nothing verified.
 	EndTeacherTurns EndReason = "teacher_turns"
+	// EndPromptTooLong: the first prompt has more tokens than RunLimits.MaxPromptTokens, so the task was
+	// skipped without a turn.
+	EndPromptTooLong EndReason = "prompt_too_long"
 )
 
 // EndReasons lists every EndReason.
-var EndReasons = []EndReason{EndFinish, EndMaxTurns, EndContext, EndWallClock, EndNoCall, EndDisk, EndSandboxBroken, EndTeacherTurns}
+var EndReasons = []EndReason{EndFinish, EndMaxTurns, EndContext, EndWallClock, EndNoCall, EndDisk, EndSandboxBroken, EndTeacherTurns, EndPromptTooLong}
 
-// Cut reports whether the rollout was ended on purpose, by its iteration's label rule: it is neither
-// resolved nor unresolved.
-func (r EndReason) Cut() bool { return r == EndTeacherTurns }
+// Cut reports whether the rollout was ended or skipped on purpose, by its iteration's label rule or the
+// limit of prompts: it has no verdict and is in no figure of results.
+func (r EndReason) Cut() bool { return r == EndTeacherTurns || r == EndPromptTooLong }
 
 // FailureReason says why a trajectory failed. The agent causes none of them.
 type FailureReason string
@@ -103,7 +106,7 @@ type Trajectory struct {
 	// Trail is the attempt that holds the turns: the current one, or an earlier one while the
 	// trajectory is queued or that attempt is replayed.
 	Trail             int           `json:"-"`
-	EndReason         EndReason     `json:"end_reason,omitempty" doc:"Why the rollout ended: finish, max_turns, context, wall_clock, no_call, disk, sandbox_broken or teacher_turns (its label rule ended it: no submission and no verdict)."`
+	EndReason         EndReason     `json:"end_reason,omitempty" doc:"Why the rollout ended: finish, max_turns, context, wall_clock, no_call, disk, sandbox_broken, teacher_turns or prompt_too_long (its label rule ended it, or its first prompt is too long and it was skipped: no submission and no verdict)."`
 	Failure           FailureReason `json:"failure,omitempty" doc:"Why it failed: environment, image_missing, endpoint, verifier, secret or internal. The agent causes none of them."`
 	FailureDetail     string        `json:"failure_detail,omitempty" doc:"Details of the failure."`
 	Submitted         *bool         `json:"submitted,omitempty" doc:"Whether there is a valid submission: a finish action and a patch that applies. Absent before the end."`
@@ -112,7 +115,7 @@ type Trajectory struct {
 	Protections       *int          `json:"protections,omitempty" doc:"Version of the verifier's protections at the verdict; 0: before versions were recorded; absent without a verdict."`
 	Score             *float64      `json:"score,omitempty" doc:"nDCG@k of its ranked answer, from 0 to 1, 0 without a valid one; absent before the verdict and for a task to repair."`
 	Hits              *int          `json:"hits,omitempty" doc:"Gold functions that its answer names, at any rank, or gold files for a task without gold functions; absent as the score is."`
-	Verdict           VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict), scored (its ranked answer has a score), unverified (done, but its iteration verifies only others), cut (done, but its label rule ended the rollout before a submission) or none (not yet, or cancelled)."`
+	Verdict           VerdictKind   `json:"verdict" doc:"Result of the tests, submitted or not: passed, failed, error (the infrastructure failed, not the agent; the trajectory gets no verdict), scored (its ranked answer has a score), unverified (done, but its iteration verifies only others), cut (done, but its label rule ended the rollout before a submission, or it was skipped because its first prompt is too long) or none (not yet, or cancelled)."`
 	VerdictReason     VerdictReason `json:"verdict_reason,omitempty" doc:"Why it passed or not: passed, tests (one did not pass), tests_timed_out, tests_did_not_finish, tests_tampered, empty_patch, patch_does_not_apply or patch_unsafe; of an answer to localise, scored or no_answer; absent without a verdict."`
 	FailureMode       FailureMode   `json:"failure_mode,omitempty" doc:"Primary failure mode if it is not resolved: loop, overflow, budget, no_edit or other without a valid submission; syntax_or_runtime, wrong_file or wrong_solution with one. Absent until it is computed, some seconds after the end, and without a verdict."`
 	ToolUseError      *bool         `json:"tool_use_error,omitempty" doc:"Whether a call was malformed, named an unknown tool or was refused by the tool; absent until it is computed."`
@@ -151,7 +154,7 @@ const (
 	VerdictNone   VerdictKind = "none"  // not yet, or cancelled
 	// VerdictUnverified: done, and not to be verified (SkipVerify).
 	VerdictUnverified VerdictKind = "unverified"
-	// VerdictCut: done, and its label rule ended the rollout (EndTeacherTurns).
+	// VerdictCut: done, and its rollout was ended or skipped on purpose (EndReason.Cut).
 	VerdictCut VerdictKind = "cut"
 	// VerdictScore: a ranked answer to localise, or its absence, has a score.
 	VerdictScore VerdictKind = "scored"

@@ -59,7 +59,7 @@ func TestAStoredPolicyIsWithinTheBoundsOfItsRequest(t *testing.T) {
 func TestTheDocumentedDefaultsApply(t *testing.T) {
 	form := relabel.ExportForm{Views: []relabel.View{relabel.ViewPacked}}.WithDefaults()
 	for _, c := range []struct{ request, defaults any }{
-		{api.NewRunLimits{}, relabel.PaperLimits},
+		{api.NewRunLimits{}, relabel.Localise.DefaultLimits()},
 		{api.NewLimits{}, relabel.DefaultPolicyLimits},
 		{api.NewSampling{}, relabel.PaperSampling.Pinned(relabel.ServerVLLM)},
 		{relabel.ExportForm{}, struct{ Capacity int }{form.Capacity}},
@@ -86,7 +86,7 @@ func TestTheDocumentedDefaultsApply(t *testing.T) {
 	help := reflect.TypeFor[api.NewRun]()
 	limits, _ := help.FieldByName("Limits")
 	for _, f := range api.Fields(api.NewRunLimits{}) {
-		is := fmt.Sprintf("%s (%d)", f.Name, reflect.ValueOf(relabel.PaperLimits).FieldByIndex(f.Index).Int())
+		is := fmt.Sprintf("%s (%d)", f.Name, reflect.ValueOf(relabel.Localise.DefaultLimits()).FieldByIndex(f.Index).Int())
 		if !strings.Contains(limits.Tag.Get("help"), is) {
 			t.Errorf("--limits does not name %s", is)
 		}

@@ -24,7 +24,7 @@ type TrajectoryQuery struct {
 	InstancePart string                  `query:"instance_part" placeholder:"TEXT" maxLength:"1000" doc:"Only trajectories of tasks whose instance id contains this, in any case."`
 	Text         string                  `query:"q" name:"find" placeholder:"TEXT" maxLength:"1000" doc:"Only with this text, in any case, in the instance id, in the detail of a failure, in an error of the verifier, or in a review's flag, note or author. Texts of turns are not searched."`
 	State        relabel.TrajectoryState `query:"state" enum:"queued,running,labelling,verifying,done,failed,cancelled" default:"" doc:"Only in this state."`
-	EndReason    relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken,teacher_turns" default:"" doc:"Only rollouts that ended for this reason."`
+	EndReason    relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken,teacher_turns,prompt_too_long" default:"" doc:"Only rollouts that ended for this reason."`
 	Failure      relabel.FailureReason   `query:"failure" enum:"environment,image_missing,endpoint,verifier,secret,internal" default:"" doc:"Only failed for this reason."`
 	Verdict      relabel.VerdictKind     `query:"verdict" enum:"passed,failed,error,unverified,cut,none" default:"" doc:"Only with this verdict; error: an infrastructure error, unverified: done but not verified, cut: the label rule ended the rollout, none: not yet, or cancelled."`
 	Reason       relabel.VerdictReason   `query:"verdict_reason" enum:"passed,tests,tests_timed_out,tests_did_not_finish,tests_tampered,empty_patch,patch_does_not_apply,patch_unsafe" default:"" doc:"Only with a verdict for this reason."`

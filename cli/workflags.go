@@ -12,10 +12,11 @@ import (
 
 // WorkFlags bound the work of a process.
 type WorkFlags struct {
-	Rollouts int           `default:"4" env:"RELABEL_ROLLOUTS" help:"Trajectories rolled out at once."`
+	Rollouts int           `default:"4" env:"RELABEL_ROLLOUTS" help:"Trajectories of tasks to repair rolled out at once, each in a container. 0: none, with --repositories."`
 	Prefetch int           `default:"1" env:"RELABEL_PREFETCH" help:"Extra sandboxes to prepare while all slots are busy."`
 	Lease    time.Duration `default:"40s" env:"RELABEL_LEASE" help:"Lease length: a worker silent for this long loses its trajectories."`
 	Grace    time.Duration `default:"60s" env:"RELABEL_GRACE" help:"On shutdown, how long running turns may take before they are cancelled."`
+	SearchFlags
 	RetentionFlags
 	DockerFlags
 	ImageFlags
@@ -62,8 +63,10 @@ const (
 // CheckWork refuses values that a worker cannot use.
 func (f WorkFlags) CheckWork() error {
 	switch {
-	case f.Rollouts < 1:
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must be at least 1; use serve --no-work to run no worker", f.Rollouts).On("--rollouts")
+	case f.Rollouts < 0:
+		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must not be below 0", f.Rollouts).On("--rollouts")
+	case f.Rollouts == 0 && !f.Searching():
+		return relabel.Errorf(relabel.CodeInvalid, "is 0; it must be at least 1 without --repositories; use serve --no-work to run no worker").On("--rollouts")
 	case f.Prefetch < 0:
 		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must not be below 0", f.Prefetch).On("--prefetch")
 	case f.Lease < minLease:
@@ -75,7 +78,7 @@ func (f WorkFlags) CheckWork() error {
 	case f.Pulls < 1:
 		return relabel.Errorf(relabel.CodeInvalid, "is %d; it must be at least 1", f.Pulls).On("--pulls")
 	}
-	return errors.Join(f.RetentionFlags.check(), f.SecretFlags.check())
+	return errors.Join(f.SearchFlags.check(), f.RetentionFlags.check(), f.SecretFlags.check())
 }
 
 // check refuses times that are too short to be intended.

@@ -5,10 +5,13 @@ import (
 	"relabel/chat"
 )
 
-// actLimit bounds prompt and answer of an executor by the smaller of the run's limit and the
-// policy's own.
+// actLimit bounds prompt and answer of an executor by the smallest of the run's limit, the first prompt
+// and the run's limit of what follows it, and the policy's own.
 func (r *rollout) actLimit(p relabel.Policy) chat.PromptLimit {
 	limit := r.claim.Run.Limits.MaxContextTokens
+	if response := r.claim.Run.Limits.MaxResponseTokens; response > 0 {
+		limit = min(limit, r.prompt+response)
+	}
 	if own := p.Limits.ContextTokens; own > 0 {
 		limit = min(limit, own)
 	}

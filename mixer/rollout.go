@@ -27,6 +27,7 @@ type rollout struct {
 	episode Episode             // nil while there is no sandbox
 	state   []relabel.Message   // st
 	sizes   *chat.PromptSizes   // of state
+	prompt  int                 // tokens of s1, if the run bounds them or what follows
 	rule    labelrule.Rule      // at which states the teacher is asked for a label
 	failed  bool                // a call of the last turn failed, or had an exit code other than 0
 	silent  int                 // consecutive actions without a call
@@ -121,6 +122,13 @@ func (r *rollout) rollOut(life context.Context) (ending relabel.Ending, err erro
 			r.labels.askPending(r.claim.Turns)
 		}
 		return *end, nil
+	}
+	tooLong, err := r.measurePrompt(life)
+	if err != nil {
+		return ending, stopped(life, err)
+	}
+	if tooLong {
+		return r.endRollout(life, relabel.EndPromptTooLong)
 	}
 	if err := r.startSandbox(life); err != nil {
 		return ending, err

@@ -58,7 +58,7 @@ func (s *site) checkParts(ctx context.Context) (checks []api.Check, cause error)
 		return checks, cause
 	}
 	for _, c := range s.Ready(ctx) {
-		if !c.OK {
+		if !c.OK && !c.Optional {
 			cause = errors.Join(cause, errors.New(c.Name+": "+c.Detail))
 		}
 		checks = append(checks, c)
@@ -71,7 +71,7 @@ func (s *site) checkParts(ctx context.Context) (checks []api.Check, cause error)
 func notReady(checks []api.Check) *api.Problem {
 	p := newProblem(relabel.CodeUnavailable, "not ready:", "")
 	for _, c := range checks {
-		if c.OK {
+		if c.OK || c.Optional {
 			continue
 		}
 		p.Detail += " " + c.Name

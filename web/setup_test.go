@@ -58,10 +58,12 @@ func start(t testing.TB, change ...func(*server.Config)) *site {
 	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
 	var rest http.Handler
 	config := server.Config{Store: s.store, Log: log, Plan: schedule.Plan, ParseTasks: tasks.Read, DrawHeldOut: schedule.DrawHeldOut,
-		PrepareRun:     func(r relabel.Run) (relabel.Run, error) { return r, schedule.ValidateRun(r) },
-		ChooseScaffold: func(string, relabel.TaskKind) (string, relabel.Prompts, error) { return "openhands", relabel.Prompts{}, nil },
-		Tokenizers:     shardtest.Tokenizers(t),
-		Exports:        shard.NewExporter(shard.Config{Tokenizers: shardtest.Tokenizers(t), Root: t.TempDir(), FolderID: "here"}), Overview: s.store.Overview,
+		PrepareRun: func(r relabel.Run) (relabel.Run, error) { return r, schedule.ValidateRun(r) },
+		ChooseScaffold: func(string, relabel.TaskKind) (string, relabel.Prompts, error) {
+			return "openhands", relabel.Prompts{}, nil
+		},
+		Tokenizers: shardtest.Tokenizers(t),
+		Exports:    shard.NewExporter(shard.Config{Tokenizers: shardtest.Tokenizers(t), Root: t.TempDir(), FolderID: "here"}), Overview: s.store.Overview,
 		Pages: web.New(web.Config{Store: hasty{s.store, &s.searched}, Exports: s, Log: log, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { rest.ServeHTTP(w, r) })})}
 	for _, f := range change {
 		f(&config)

@@ -13,12 +13,13 @@ import (
 // tables and heads share them. verdictReasons are the reasons in display order.
 var (
 	verdictReasons = []relabel.VerdictReason{relabel.VerdictTestsPassed, relabel.VerdictTests, relabel.VerdictTimedOut, relabel.VerdictUnfinished, relabel.VerdictTampered,
-		relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe}
+		relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe, relabel.VerdictScored, relabel.VerdictNoAnswer}
 	endWords = map[relabel.EndReason]string{relabel.EndFinish: "finished", relabel.EndMaxTurns: "out of turns", relabel.EndContext: "context full",
 		relabel.EndWallClock: "out of time", relabel.EndNoCall: "no call",
-		relabel.EndDisk: "disk used up", relabel.EndSandboxBroken: "broke its sandbox", relabel.EndTeacherTurns: "ended by the label rule"}
+		relabel.EndDisk: "disk used up", relabel.EndSandboxBroken: "broke its sandbox", relabel.EndTeacherTurns: "ended by the label rule", relabel.EndPromptTooLong: "skipped, prompt too long"}
 	verdictWords = map[relabel.VerdictReason]string{relabel.VerdictTestsPassed: "passes, not submitted", relabel.VerdictTests: "tests fail", relabel.VerdictTimedOut: "tests timed out", relabel.VerdictUnfinished: "tests break off", relabel.VerdictTampered: "tests tampered with",
-		relabel.VerdictEmptyPatch: "empty patch", relabel.VerdictDoesNotApply: "patch does not apply", relabel.VerdictUnsafe: "patch unsafe"}
+		relabel.VerdictEmptyPatch: "empty patch", relabel.VerdictDoesNotApply: "patch does not apply", relabel.VerdictUnsafe: "patch unsafe",
+		relabel.VerdictScored: "answer scored", relabel.VerdictNoAnswer: "no answer"}
 )
 
 func endWord(r relabel.EndReason) string         { return cmp.Or(endWords[r], string(r)) }
@@ -134,6 +135,8 @@ func (v trajectoryView) ended() string {
 		bound = fmt.Sprintf(" (%d seconds)", limits.WallClockSeconds)
 	case relabel.EndNoCall:
 		bound = " in three actions in a row"
+	case relabel.EndPromptTooLong:
+		bound = fmt.Sprintf(" (%s tokens)", chart.Grouped(int64(limits.MaxPromptTokens)))
 	case relabel.EndTeacherTurns:
 		bound = " (" + string(v.Iteration.LabelRule) + ")"
 	}

@@ -113,7 +113,11 @@ func badgeOf(t relabel.Trajectory) badge {
 	case t.Verdict == relabel.VerdictUnverified:
 		return badge{"quiet", "–", "done, not verified"}
 	case t.Verdict == relabel.VerdictCut:
-		return badge{"quiet", "–", "done, cut by the label rule"}
+		return badge{"quiet", "–", "done, " + endWord(t.EndReason)}
+	case t.Score != nil && *t.Hits > 0:
+		return badge{"good", "✓", scoreWord(t)}
+	case t.Score != nil:
+		return badge{"bad", "✗", scoreWord(t)}
 	case t.Resolved == nil:
 		return badge{"quiet", "–", "done, no verdict"}
 	case *t.Resolved:
@@ -123,6 +127,9 @@ func badgeOf(t relabel.Trajectory) badge {
 	}
 	return badge{"bad", "✗", "not resolved"}
 }
+
+// scoreWord is the score of a ranked answer.
+func scoreWord(t relabel.Trajectory) string { return fmt.Sprintf("score %.2f", *t.Score) }
 
 // becauseOf is why a trajectory does not pass, "" if it passes or has no verdict.
 func becauseOf(t relabel.Trajectory) string {

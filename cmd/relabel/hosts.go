@@ -27,8 +27,9 @@ func imagesFrom(f cli.DockerFlags, secrets policy.Secrets) (images docker.Images
 	return images, err
 }
 
-// openFleet connects to all named engines; common is their common configuration.
-func openFleet(ctx context.Context, f cli.DockerFlags, common docker.Config, log zerolog.Logger) (*fleet.Fleet, error) {
+// openFleet connects to all named engines; common is their common configuration. With mayBeDown none needs
+// to answer now.
+func openFleet(ctx context.Context, f cli.DockerFlags, common docker.Config, mayBeDown bool, log zerolog.Logger) (*fleet.Fleet, error) {
 	common.Sandboxd, common.Log = f.Sandboxd, log
 	return fleet.Open(ctx, f.Docker, func(address string) (envs.Engine, int, error) {
 		c := common
@@ -41,11 +42,15 @@ func openFleet(ctx context.Context, f cli.DockerFlags, common docker.Config, log
 			return nil, 0, err
 		}
 		return host, host.Slots(), nil
-	}, log)
+	}, mayBeDown, log)
 }
 
-// openHost connects to the engines of this process. It fails if none answers.
+// openHost connects to the engines of this process. It fails if none answers, unless the process can work
+// without containers; a process that rolls out no task to repair has no engine.
 func (p *process) openHost(ctx context.Context, f cli.WorkFlags) (*fleet.Fleet, error) {
+	if f.Rollouts == 0 {
+		return fleet.New(ctx, fleet.Config{Log: p.log})
+	}
 	instance, err := p.db.Instance(ctx)
 	if err != nil {
 		return nil, err
@@ -56,5 +61,5 @@ func (p *process) openHost(ctx context.Context, f cli.WorkFlags) (*fleet.Fleet, 
 	}
 	images.AtOnce, images.Budget, images.Ledger = f.Pulls, int64(f.ImageBudget), p.db.Store
 	common := docker.Config{Instance: instance, Silence: f.Silence, Images: images, MinFree: int64(f.MinFree)}
-	return openFleet(ctx, f.DockerFlags, common, p.log)
+	return openFleet(ctx, f.DockerFlags, common, f.Searching(), p.log)
 }

@@ -81,7 +81,7 @@ func openValidation(ctx context.Context, f cli.DockerFlags) (cli.ValidateTask, f
 	if err != nil {
 		return nil, nil, err
 	}
-	host, err := openFleet(ctx, f, docker.Config{Instance: "validate", Images: images}, newLog())
+	host, err := openFleet(ctx, f, docker.Config{Instance: "validate", Images: images}, false, newLog())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,7 +98,7 @@ func validateOn(host envs.Host) cli.ValidateTask {
 
 // checkDocker checks all engines.
 func checkDocker(ctx context.Context, f cli.DockerFlags) (found string, err error) {
-	host, err := openFleet(ctx, f, docker.Config{Instance: "doctor"}, zerolog.Nop()) // doctor prints the problems
+	host, err := openFleet(ctx, f, docker.Config{Instance: "doctor"}, false, zerolog.Nop()) // doctor prints the problems
 	if err != nil {
 		return "", err
 	}

@@ -39,7 +39,7 @@ func TestAnEngineThatHangsDuringRemovalDoesNotDelayTakeovers(t *testing.T) {
 	flags := cli.WorkFlags{Rollouts: 1, Lease: time.Minute, RetentionFlags: cli.RetentionFlags{KeepEvents: time.Hour}, ImageFlags: cli.ImageFlags{Silence: time.Minute, Pulls: 1}}
 	p, err := openProcess(&localpg.Database{Store: s}, t.TempDir(), cli.ResourceFlags{}, quietLog())
 	noError(t, err)
-	w, err := p.startWorkOn(ctx, host, flags)
+	w, err := p.startWorkOn(ctx, host, nil, flags)
 	noError(t, err)
 	defer func() { noError(t, w.Stop(context.Background())) }()
 	<-engine.asked

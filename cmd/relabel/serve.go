@@ -34,7 +34,7 @@ func (c *serveCommand) Validate() error {
 // Run serves until a signal.
 func (c *serveCommand) Run(ctx context.Context) error {
 	if c.NoWork {
-		c.Rollouts = 0 // withSite then starts no work
+		c.Rollouts, c.Repositories = 0, "" // withSite then starts no work
 	}
 	return withSite(ctx, c.ServeFlags, newLog(), func(ctx context.Context, _ *cli.Session, _ *fleet.Fleet) error {
 		<-ctx.Done()
@@ -75,7 +75,7 @@ func withSite(ctx context.Context, f cli.ServeFlags, details zerolog.Logger,
 	var host *fleet.Fleet
 	var ready func(context.Context) []api.Check
 	stopWork := func() error { return nil }
-	if f.Rollouts != 0 {
+	if f.Rollouts != 0 || f.Searching() {
 		w, err := p.startWork(ctx, f.WorkFlags)
 		if err != nil {
 			return err

@@ -42,26 +42,33 @@ type work struct {
 	capacity worker.Capacity
 	policies *policies
 	verifier *verify.Verifier // shared: it caches the results of gold patches
-	mixer    *mixer.Mixer
+	mixer    *mixer.Mixer     // of tasks to repair
+	searches *searches        // of tasks to localise; nil without a folder of mirrors
 }
 
-// startWork connects to the engines and starts the queue's jobs and the services beside them.
+// startWork connects to the engines, opens the mirrors, and starts the queue's jobs and the services beside
+// them.
 func (p *process) startWork(ctx context.Context, f cli.WorkFlags) (*work, error) {
 	host, err := p.openHost(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	w, err := p.startWorkOn(ctx, host, f)
+	searches, err := p.openSearches(f)
 	if err != nil {
+		return nil, errors.Join(err, host.Close())
+	}
+	w, err := p.startWorkOn(ctx, host, searches, f)
+	if err != nil {
+		searches.close()
 		return nil, errors.Join(err, host.Close())
 	}
 	return w, nil
 }
 
-// startWorkOn is startWork with an open host.
-func (p *process) startWorkOn(ctx context.Context, host *fleet.Fleet, f cli.WorkFlags) (*work, error) {
+// startWorkOn is startWork with an open host and mirrors.
+func (p *process) startWorkOn(ctx context.Context, host *fleet.Fleet, searches *searches, f cli.WorkFlags) (*work, error) {
 	own := *p
-	w := &work{process: &own, flags: f, host: host, verifier: verify.New(host)}
+	w := &work{process: &own, flags: f, host: host, searches: searches, verifier: verify.New(host)}
 	w.me = relabel.Worker{Name: worker.NewOwner(), Machine: worker.MachineName(), Process: os.Getpid(),
 		DockerHosts: host.Names(), Rollouts: f.Rollouts, Prefetch: f.Prefetch, Version: version}
 	own.log = p.log.With().Str("worker", w.me.Name).Logger()
@@ -70,14 +77,18 @@ func (p *process) startWorkOn(ctx context.Context, host *fleet.Fleet, f cli.Work
 	if err != nil {
 		return nil, err
 	}
-	w.capacity = worker.Capacity{Fleet: host, Disk: disk}
+	w.capacity = worker.Capacity{Fleet: host, Disk: disk, Searches: f.Searching(), NoRepairs: f.Rollouts == 0}
 	w.policies = own.newPolicies(f.Secrets)
 	slots := mixer.Slots{Rollouts: f.Rollouts, Prefetch: f.Prefetch}
 	observe := mixer.Observe{Started: p.metrics.Started, Committed: p.metrics.Committed, Settled: p.metrics.Labelled,
 		Replayed: p.metrics.Replayed, Broke: p.metrics.Failed, Ended: p.metrics.Ended}
 	w.mixer = mixer.New(mixer.Config{Store: p.db.Store, Environment: w.environment(), Owner: w.me.Name, Lease: f.Lease,
 		Slots: slots, Room: w.capacity.Check, Log: own.log, Observe: observe})
-	p.metrics.AddRollouts(w.mixer.Activity)
+	if searches != nil {
+		searches.mixer = mixer.New(mixer.Config{Store: p.db.Store, Environment: w.searchEnvironment(), Owner: w.me.Name, Kind: relabel.Localise,
+			Lease: f.Lease, Slots: mixer.Slots{Rollouts: f.Searches}, Room: func(context.Context) error { return disk.Check() }, Log: own.log, Observe: observe})
+	}
+	p.metrics.AddRollouts(w.activity)
 	p.metrics.AddEngines(host.Health)
 	labels := w.newLabeller()
 	queue, err := w.queue(labels, slots.Claims())
@@ -88,9 +99,12 @@ func (p *process) startWorkOn(ctx context.Context, host *fleet.Fleet, f cli.Work
 	if err != nil {
 		return nil, err
 	}
-	w.Worker, err = worker.New(worker.Config{Store: p.db.Store, Queue: queue, Rollouts: w.mixer,
+	w.Worker, err = worker.New(worker.Config{Store: p.db.Store, Queue: queue, Rollouts: w.rollouts(),
 		Drain: []func(){labels.Drain}, Me: w.me, Engines: host.Health, Recover: recovery.RunNow, Services: services,
-		Hurry: worker.Hurried, Grace: f.Grace, Close: host.Close, Log: own.log})
+		Hurry: worker.Hurried, Grace: f.Grace, Close: func() error {
+			searches.close()
+			return host.Close()
+		}, Log: own.log})
 	if err != nil {
 		return nil, err
 	}
@@ -112,19 +126,24 @@ func (w *work) queue(labels *labeller.Labeller, rollouts int) (worker.Queue, err
 		return nil, err
 	}
 	workers := river.NewWorkers()
-	river.AddWorker(workers, mixer.NewWorker(w.mixer))
+	river.AddWorker(workers, mixer.NewWorker(w.mixers()...))
 	river.AddWorker(workers, shard.NewWorker(exporter))
 	river.AddWorker(workers, webhook.NewWorker(webhook.Config{Store: w.db.Store, Now: w.db.Clock().Now,
 		Secret: policy.Secrets{Dir: w.flags.Secrets}.Find, Transport: w.rule.Transport(), Log: w.log, Version: version}))
 	labeller.AddWorkers(workers, labels)
 	worker.AddRegrader(workers, regrader)
 	queues := exportQueues(exporter, map[string]river.QueueConfig{
-		"rollout":          {MaxWorkers: rollouts},
-		"label":            {MaxWorkers: labelsAtOnce},
-		store.QueueJudge:   {MaxWorkers: judgingsAtOnce},
-		store.QueueRegrade: {MaxWorkers: regradesAtOnce},
-		"webhook":          {MaxWorkers: webhooksAtOnce},
+		"label":          {MaxWorkers: labelsAtOnce},
+		store.QueueJudge: {MaxWorkers: judgingsAtOnce},
+		"webhook":        {MaxWorkers: webhooksAtOnce},
 	})
+	if w.flags.Rollouts > 0 {
+		queues[relabel.Repair.Queue()] = river.QueueConfig{MaxWorkers: rollouts}
+		queues[store.QueueRegrade] = river.QueueConfig{MaxWorkers: regradesAtOnce}
+	}
+	if w.searches != nil {
+		queues[relabel.Localise.Queue()] = river.QueueConfig{MaxWorkers: w.flags.Searches}
+	}
 	return worker.NewQueue(w.db.Store, w.db.Clock(), w.me.Name, workers, queues)
 }
 
@@ -161,7 +180,7 @@ func (w *work) services(rollouts int) (*worker.Recovery, []worker.Service, error
 	if err != nil {
 		return nil, nil, err
 	}
-	reaper, err := worker.NewReaper(worker.ReaperConfig{Activity: w.mixer.Activity, Live: w.db.LiveAttempts,
+	reaper, err := worker.NewReaper(worker.ReaperConfig{Activity: w.activity, Live: w.db.LiveAttempts,
 		Remove: w.reap, Log: w.log})
 	if err != nil {
 		return nil, nil, err
@@ -198,7 +217,7 @@ func (w *work) services(rollouts int) (*worker.Recovery, []worker.Service, error
 
 // showActivity publishes what this process does.
 func (w *work) showActivity(ctx context.Context) error {
-	return w.db.ShowActivity(ctx, w.me.Name, relabel.WorkerActivity{Rollouts: w.mixer.Activity(), Endpoints: w.metrics.Endpoints.List()})
+	return w.db.ShowActivity(ctx, w.me.Name, relabel.WorkerActivity{Rollouts: w.activity(), Endpoints: w.metrics.Endpoints.List()})
 }
 
 func (w *work) reap(ctx context.Context, keep func(worker.Sandbox) bool) ([]string, error) {

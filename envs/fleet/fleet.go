@@ -38,7 +38,9 @@ type Config struct {
 	LookEvery time.Duration
 	// Patience is how long Create waits for an engine while none is available; 0 means a minute.
 	Patience time.Duration
-	Log      zerolog.Logger
+	// MayBeDown lets New succeed although no engine answers: sandboxes can be created once one does.
+	MayBeDown bool
+	Log       zerolog.Logger
 }
 
 // Fleet places sandboxes on engines. It implements envs.Host.
@@ -58,8 +60,9 @@ type Fleet struct {
 
 var _ envs.Host = (*Fleet)(nil)
 
-// New makes a fleet of at least one member, checks each once, and then periodically until Close. It
-// fails with CodeUnavailable, with the errors of all engines, if none of them answers.
+// New makes a fleet, checks each member once, and then periodically until Close. Without members no
+// sandbox can be created. It fails with CodeUnavailable, with the errors of all engines, if there are
+// members and none of them answers, unless they may be down.
 func New(ctx context.Context, c Config) (*Fleet, error) {
 	if c.LookEvery <= 0 {
 		c.LookEvery = 5 * time.Second
@@ -77,7 +80,7 @@ func New(ctx context.Context, c Config) (*Fleet, error) {
 		names[name] = true
 		f.members = append(f.members, &member{Engine: m.Engine, name: name, slots: m.Slots, configured: m.Slots})
 	}
-	if err := f.lookAtAll(ctx); err != nil {
+	if err := f.lookAtAll(ctx); err != nil && !c.MayBeDown {
 		return nil, errors.Join(err, f.closeEngines())
 	}
 	looking, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -90,7 +93,7 @@ func New(ctx context.Context, c Config) (*Fleet, error) {
 
 // Open makes a fleet of the engines at the addresses, which connect opens; none means "", the local
 // engine. A single engine has unlimited slots unless its address limits them. Errors are as of New.
-func Open(ctx context.Context, addresses []string, connect func(address string) (engine envs.Engine, slots int, err error), log zerolog.Logger) (*Fleet, error) {
+func Open(ctx context.Context, addresses []string, connect func(address string) (engine envs.Engine, slots int, err error), mayBeDown bool, log zerolog.Logger) (*Fleet, error) {
 	if len(addresses) == 0 {
 		addresses = []string{""}
 	}
@@ -108,7 +111,7 @@ func Open(ctx context.Context, addresses []string, connect func(address string) 
 		}
 		members = append(members, Member{Engine: engine, Slots: slots})
 	}
-	return New(ctx, Config{Members: members, Log: log})
+	return New(ctx, Config{Members: members, MayBeDown: mayBeDown, Log: log})
 }
 
 // Look checks every engine now, so that Health and Room are up to date.

@@ -171,7 +171,7 @@ func Ends(rounds []Round, word func(relabel.EndReason) string) Chart {
 	for _, of := range []struct {
 		reason relabel.EndReason
 		look   string
-	}{{relabel.EndFinish, "dim"}, {relabel.EndMaxTurns, "ink"}, {relabel.EndContext, "context"}, {relabel.EndWallClock, "limit"}, {relabel.EndNoCall, "failed"}, {relabel.EndDisk, "limit"}, {relabel.EndSandboxBroken, "failed"}, {relabel.EndTeacherTurns, "teacher"}} {
+	}{{relabel.EndFinish, "dim"}, {relabel.EndMaxTurns, "ink"}, {relabel.EndContext, "context"}, {relabel.EndWallClock, "limit"}, {relabel.EndNoCall, "failed"}, {relabel.EndDisk, "limit"}, {relabel.EndSandboxBroken, "failed"}, {relabel.EndTeacherTurns, "teacher"}, {relabel.EndPromptTooLong, "context"}} {
 		c.Series = append(c.Series, Series{Name: word(of.reason), Look: of.look, Values: valuesOf(rounds, func(r Round) *float64 { return new(float64(r.Figures.EndReasons[of.reason])) })})
 	}
 	c.Series = append(c.Series, Series{Name: "infrastructure error", Look: "infra", Values: valuesOf(rounds, func(r Round) *float64 {
