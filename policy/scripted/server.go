@@ -2,7 +2,8 @@
 // demos and tests. They are scripts: a teacher that knows the gold patch of each task in its Book,
 // and students that do what the teacher would with a set probability, their skill, and make a
 // mistake otherwise. Apart from the book they know only the request, as a real model does, and the
-// same request gets the same bytes.
+// same request gets the same bytes. In a search of a repository they use no book: the teacher finds
+// functions by the words and the tools' answers alone.
 //
 // The models are "scripted-teacher" and "scripted-student-S" with a skill S from 0 to 1, so a better
 // checkpoint is another model name.
@@ -171,12 +172,20 @@ func (s *Server) act(q request, skill float64) (action, *dice) {
 		seed = nil
 	}
 	d := newDice(q.Model, seed, q.stateBytes())
+	right := q.Model == TeacherModel || d.chance(skill)
+	if q.searches() {
+		f := readSearch(q.state)
+		if right {
+			return f.search(d), d
+		}
+		return f.lose(d), d
+	}
 	h := readHistory(q.state)
 	e := s.config.Book.find(h.opening)
 	switch {
 	case e == nil:
 		return unprepared(q, h), d
-	case q.Model == TeacherModel || d.chance(skill):
+	case right:
 		return teach(e, h, d), d
 	}
 	return stumble(e, h, d), d

@@ -13,6 +13,11 @@ var thoughts = map[string][]string{
 	"reset":     {"Some of these changes do not belong here. I restore the commit and apply the whole change.", "That edit was wrong. I restore the commit and apply the whole change."},
 	"stuck":     {"I cannot make the change here, so I stop."},
 
+	"structure": {"I start with the structure of the repository.", "First I look at which files there are."},
+	"find":      {"The issue mentions this name, so I look for it here.", "I expect the code in question in this file."},
+	"exit":      {"I have seen enough to answer.", "The search can end here."},
+	"answer":    {"These are the places that a fix has to change, the most probable one first:", "A fix changes these functions, I think:"},
+
 	"wander": {"Let me look around some more.", "I should get an overview first.", "Maybe there is a hint somewhere in here."},
 	"guess":  {"I think I found it: this should fix the issue.", "This looks like the right place for a fix."},
 	"repeat": {"Let me try that again.", "I run the same step again."},
