@@ -8,6 +8,7 @@ import (
 
 	"relabel"
 	"relabel/store/storetest"
+	"relabel/web/webtest"
 )
 
 func TestTheLocalisationPageHasTheFiguresOfRankedLists(t *testing.T) {
@@ -45,6 +46,10 @@ func TestTheLocalisationPageHasTheFiguresOfRankedLists(t *testing.T) {
 	}
 	s.get(422, "/v1"+run+"/localisation?with="+relabel.NewID().String())
 	s.get(422, "/v1"+run+"/localisation?with=x")
+
+	p := webtest.Open(t, s.URL+run+"/localisation")
+	p.Wait("document.querySelector('.charts canvas')")
+	p.Look("localisation")
 }
 
 func TestARunThatRepairsHasNoFiguresOfLocalisation(t *testing.T) {
