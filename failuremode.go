@@ -51,6 +51,7 @@ type FailureFinding struct {
 // FailureEvidence is what a mode is computed from, apart from the turns.
 type FailureEvidence struct {
 	Trajectory Trajectory
+	Kind       TaskKind // of its task; only tasks to repair have modes
 	Patch      []byte // the submission; nil if it could not be taken
 	GoldPatch  string // "" if the task has none
 	Verdict    *Verdict

@@ -226,6 +226,11 @@ type Progress struct {
 	Unverified        int `json:"unverified" doc:"Done trajectories that were not verified: they have no verdict."`
 	// Cut counts rollouts that the label rule ended, see EndReason.Cut.
 	Cut int `json:"cut" doc:"Done trajectories whose rollout the label rule teacher_turns:K ended, or that were skipped because their first prompt is too long: without a submission and a verdict, and neither resolved nor unresolved."`
+	// Scored counts trajectories with a score, Hit those of them whose answer names a gold location.
+	Scored int `json:"scored" doc:"Trajectories with a score, of tasks to localise."`
+	Hit    int `json:"hit" doc:"Scored trajectories whose answer names at least one gold location."`
+	// MeanScore is over the scored trajectories.
+	MeanScore *float64 `json:"mean_score,omitempty" doc:"Mean of the scores, from 0 to 1; absent without any."`
 }
 
 // Budget bounds the usage of a run's calls. Reaching one of the bounds pauses the run. Calls
@@ -314,6 +319,8 @@ type GridCell struct {
 	Error             int // infrastructure errors: failed, or the verifier broke
 	Unverified        int // done without a verdict, because it was not to be verified
 	Cut               int // done without a verdict, because the label rule ended its rollout
+	Hit               int // scored, and the answer names a gold location
+	Missed            int // scored, and it names none
 	Running           int // claimed and not ended
 	Queued            int
 	Cancelled         int
@@ -322,7 +329,7 @@ type GridCell struct {
 
 // Generations is the number of trajectories in the cell.
 func (c GridCell) Generations() int {
-	return c.Resolved + c.PassedUnsubmitted + c.Failed + c.TimeLimit + c.Error + c.Unverified + c.Cut + c.Running + c.Queued + c.Cancelled
+	return c.Resolved + c.PassedUnsubmitted + c.Failed + c.TimeLimit + c.Error + c.Unverified + c.Cut + c.Hit + c.Missed + c.Running + c.Queued + c.Cancelled
 }
 
 // RunStore stores runs.

@@ -8,8 +8,9 @@ import (
 
 // graded are the trajectories tr that count as resolved or not: those with a verdict, and those that
 // submitted nothing, unless they are not to be verified: without the submissions among these, they
-// would make the share of resolved ones too small.
-const graded = "(tr.state = 'done' AND (tr.passed IS NOT NULL OR NOT (tr.submitted OR tr.skip_verify)))"
+// would make the share of resolved ones too small. A score is neither resolved nor not, and nor is a
+// rollout that was cut.
+const graded = "(tr.state = 'done' AND tr.verdict NOT IN ('scored', 'cut') AND (tr.passed IS NOT NULL OR NOT (tr.submitted OR tr.skip_verify)))"
 
 // ListTaskResults returns the results of an iteration by task, in the order of instance ids; none if
 // there is no such iteration.
@@ -17,7 +18,7 @@ func (s *Store) ListTaskResults(ctx context.Context, iteration relabel.ID) ([]re
 	return listAll[relabel.TaskResults](ctx, s, `SELECT tr.task_id, ta.instance_id, ta.repo AS repository,
 			count(*) FILTER (WHERE graded) AS graded, count(*) FILTER (WHERE graded AND tr.submitted) AS submitted, count(*) FILTER (WHERE tr.resolved) AS resolved,
 			count(*) FILTER (WHERE tr.verdict = 'unverified') AS unverified,
-			count(*) FILTER (WHERE tr.state IN ('done', 'failed') AND NOT graded AND tr.verdict <> 'unverified') AS infrastructure,
+			count(*) FILTER (WHERE tr.state IN ('done', 'failed') AND NOT graded AND tr.verdict NOT IN ('unverified', 'scored', 'cut')) AS infrastructure,
 			count(*) FILTER (WHERE tr.state = 'cancelled') AS cancelled, count(*) FILTER (WHERE tr.ended_at IS NULL) AS open
 		FROM trajectories tr JOIN tasks ta ON ta.id = tr.task_id,
 			LATERAL (SELECT `+graded+` AS graded) g

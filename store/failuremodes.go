@@ -58,6 +58,7 @@ func readEvidence(ctx context.Context, tx pgx.Tx, id relabel.ID) (e relabel.Fail
 	readInto(b, &e.Patch, pgx.RowTo[[]byte], "SELECT (SELECT patch FROM patches WHERE trajectory_id = $1)", id)
 	var gold []byte
 	readInto(b, &gold, pgx.RowTo[[]byte], "SELECT patch FROM tasks WHERE id = $1", e.Trajectory.TaskID)
+	readInto(b, &e.Kind, pgx.RowTo[relabel.TaskKind], "SELECT kind FROM tasks WHERE id = $1", e.Trajectory.TaskID)
 	var verdicts []relabel.Verdict
 	queueRead(b, &verdicts, pgx.RowToStructByName[relabel.Verdict], verdictSelect+" WHERE v.trajectory_id = $1 AND v.infra = '' ORDER BY v.number DESC LIMIT 1", id)
 	err = tx.SendBatch(ctx, b).Close()
@@ -110,11 +111,12 @@ func (s *Store) FindFailure(ctx context.Context, trajectory relabel.ID) (relabel
 }
 
 // ListFailureTallies counts a run's done trajectories by iteration, task and mode; none if there is
-// no such run.
+// no such run, or its tasks are to localise: answers to these have a score and no mode.
 func (s *Store) ListFailureTallies(ctx context.Context, run relabel.ID) ([]relabel.FailureTally, error) {
 	return listAll[relabel.FailureTally](ctx, s, `SELECT iteration_id, task_id, submitted, resolved, verdict = 'unverified' AS unverified, verdict = 'cut' AS cut, coalesce(failure_mode, '') AS mode,
 		coalesce(tool_use_error, false) AS tool_use_error, failure_rules >= $2 AS classified, count(*) AS count
-		FROM trajectories WHERE run_id = $1 AND state = 'done' GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 ORDER BY 1, 2`, run, relabel.FailureRules)
+		FROM trajectories tr WHERE run_id = $1 AND state = 'done' AND EXISTS (SELECT FROM runs ru WHERE ru.id = tr.run_id AND ru.task_kind = 'repair')
+		GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 ORDER BY 1, 2`, run, relabel.FailureRules)
 }
 
 // ListComparisons counts the student turns with a label of a run's done trajectories by iteration,

@@ -16,7 +16,7 @@ import (
 const figuresSelect = `SELECT iteration_id, state, coalesce(end_reason, ''), coalesce(failure, ''), verdict, coalesce(verdict_reason, ''), count(*) FILTER (WHERE labels_missing > 0), sum(compared), sum(agreed),
 	sum(tool_calls), sum(tool_failures), sum(student_tool_calls), sum(student_tool_failures), coalesce(string_agg(ribbon, ',') FILTER (WHERE turns > 0), ''), ` +
 	"count(*), sum(turns), sum(teacher_turns), sum(labels_received), sum(labels_pending), sum(labels_missing), sum(labels_not_selected), count(*) FILTER (WHERE submitted), " +
-	"count(*) FILTER (WHERE resolved), count(resolved), count(*) FILTER (WHERE passed AND NOT submitted), count(*) FILTER (WHERE verdict = 'unverified'), count(*) FILTER (WHERE verdict = 'cut') FROM trajectories WHERE iteration_id = ANY ($1) GROUP BY iteration_id, state, end_reason, failure, verdict, verdict_reason"
+	"count(*) FILTER (WHERE resolved), count(resolved), count(*) FILTER (WHERE passed AND NOT submitted), count(*) FILTER (WHERE verdict = 'unverified'), count(*) FILTER (WHERE verdict = 'cut'), count(score), count(*) FILTER (WHERE hits > 0), avg(score) FROM trajectories WHERE iteration_id = ANY ($1) GROUP BY iteration_id, state, end_reason, failure, verdict, verdict_reason"
 
 // ListFigures returns the figures of a run's iterations in the order of creation; none if there
 // is no such run. It reads one row per trajectory, for ended iterations only once. The caller
@@ -177,7 +177,7 @@ func (e *endedSums[T]) keep(it relabel.Iteration, sum T) {
 
 // progressColumns are the sums of a Progress over trajectories of one state.
 const progressColumns = `state, count(*), sum(turns), sum(teacher_turns), sum(labels_received), sum(labels_pending), sum(labels_missing), sum(labels_not_selected),
-	count(*) FILTER (WHERE submitted), count(*) FILTER (WHERE resolved), count(resolved), count(*) FILTER (WHERE passed AND NOT submitted), count(*) FILTER (WHERE verdict = 'unverified'), count(*) FILTER (WHERE verdict = 'cut')`
+	count(*) FILTER (WHERE submitted), count(*) FILTER (WHERE resolved), count(resolved), count(*) FILTER (WHERE passed AND NOT submitted), count(*) FILTER (WHERE verdict = 'unverified'), count(*) FILTER (WHERE verdict = 'cut'), count(score), count(*) FILTER (WHERE hits > 0), avg(score)`
 
 type progressRow struct {
 	state relabel.TrajectoryState
@@ -187,7 +187,8 @@ type progressRow struct {
 
 func (r *progressRow) fields() []any {
 	return []any{&r.state, &r.count, &r.one.Turns, &r.one.TeacherTurns, &r.one.LabelsReceived, &r.one.LabelsPending, &r.one.LabelsMissed, &r.one.LabelsNotSelected,
-		&r.one.Submitted, &r.one.Resolved, &r.one.Verified, &r.one.PassedUnsubmitted, &r.one.Unverified, &r.one.Cut}
+		&r.one.Submitted, &r.one.Resolved, &r.one.Verified, &r.one.PassedUnsubmitted, &r.one.Unverified, &r.one.Cut,
+		&r.one.Scored, &r.one.Hit, &r.one.MeanScore}
 }
 
 func (r *progressRow) addTo(sum *relabel.Progress) {
@@ -207,6 +208,12 @@ func (r *progressRow) addTo(sum *relabel.Progress) {
 	sum.PassedUnsubmitted += r.one.PassedUnsubmitted
 	sum.Unverified += r.one.Unverified
 	sum.Cut += r.one.Cut
+	if r.one.Scored > 0 {
+		total := known(sum.MeanScore)*float64(sum.Scored) + *r.one.MeanScore*float64(r.one.Scored)
+		sum.Scored += r.one.Scored
+		sum.MeanScore = new(total / float64(sum.Scored))
+	}
+	sum.Hit += r.one.Hit
 }
 
 // Overview returns the state of everything. It reads one row per trajectory and attempt, so

@@ -85,13 +85,15 @@ const cellCounts = `count(*) FILTER (WHERE tr.resolved),
 	count(*) FILTER (WHERE tr.state = 'failed' OR tr.verdict = 'error'),
 	count(*) FILTER (WHERE tr.verdict = 'unverified'),
 	count(*) FILTER (WHERE tr.verdict = 'cut'),
+	count(*) FILTER (WHERE tr.hits > 0),
+	count(*) FILTER (WHERE tr.hits = 0),
 	count(*) FILTER (WHERE tr.state IN ('running', 'labelling', 'verifying')),
 	count(*) FILTER (WHERE tr.state = 'queued'),
 	count(*) FILTER (WHERE tr.state = 'cancelled'),
 	CASE WHEN count(*) = 1 THEN (array_agg(tr.id))[1] END`
 
 func cellFields(c *relabel.GridCell) []any {
-	return []any{&c.Resolved, &c.PassedUnsubmitted, &c.Failed, &c.TimeLimit, &c.Error, &c.Unverified, &c.Cut, &c.Running, &c.Queued, &c.Cancelled, &c.Only}
+	return []any{&c.Resolved, &c.PassedUnsubmitted, &c.Failed, &c.TimeLimit, &c.Error, &c.Unverified, &c.Cut, &c.Hit, &c.Missed, &c.Running, &c.Queued, &c.Cancelled, &c.Only}
 }
 
 func fillGrid(ctx context.Context, tx pgx.Tx, g relabel.Grid) error {

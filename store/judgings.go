@@ -18,8 +18,8 @@ const (
 	ofJudgings = " AS answer FROM judgings jo JOIN trajectories tr ON tr.id = jo.trajectory_id JOIN tasks ta ON ta.id = tr.task_id"
 )
 
-// unresolvedDone are the trajectories tr that have a failure mode, computed or not.
-const unresolvedDone = " tr.state = 'done' AND tr.verdict <> 'cut' AND (NOT tr.submitted OR NOT tr.resolved) "
+// unresolvedDone are the trajectories tr of tasks ta that have a failure mode, computed or not.
+const unresolvedDone = " ta.kind = 'repair' AND tr.state = 'done' AND tr.verdict <> 'cut' AND (NOT tr.submitted OR NOT tr.resolved) "
 
 // judgeSelected are the ids of a JudgeSelection: $1, $2, $3 as in iterationSelected, $4 modes, $5 size of
 // the sample or 0, $6 its seed. The draw depends only on the seed and on what each trajectory is a rollout

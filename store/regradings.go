@@ -16,8 +16,9 @@ const QueueRegrade = "regrade"
 
 // regradable are the trajectories tr of a RegradeSelection: $1 run, $2 iteration or null, $3
 // trajectory or null, $4 all, $5 current protections, $6 iteration number or 0. A rollout that the label
-// rule ended submitted nothing on purpose.
-const regradable = ` FROM trajectories tr WHERE tr.run_id = $1 AND tr.state = 'done' AND tr.verdict <> 'cut' AND ($2::uuid IS NULL OR tr.iteration_id = $2)
+// rule ended submitted nothing on purpose, and a score follows from the gold alone.
+const regradable = ` FROM trajectories tr WHERE tr.run_id = $1 AND tr.state = 'done' AND tr.verdict <> 'cut'
+	AND (SELECT ru.task_kind FROM runs ru WHERE ru.id = $1) = 'repair' AND ($2::uuid IS NULL OR tr.iteration_id = $2)
 	AND ($6 = 0 OR tr.iteration_id IN (SELECT it.id FROM iterations it WHERE it.run_id = $1 AND it.number = $6))
 	AND ($3::uuid IS NULL OR tr.id = $3) AND ($4 OR tr.protections IS NULL OR tr.protections < $5) `
 
@@ -77,8 +78,12 @@ func (s *Store) RegradeProgress(ctx context.Context, sel relabel.RegradeSelectio
 // run.
 func (s *Store) RegradeCounts(ctx context.Context, sel relabel.RegradeSelection) (relabel.RegradeProgress, error) {
 	p := relabel.RegradeProgress{Protections: relabel.ProtectionsVersion, Verdicts: []relabel.ProtectionsCount{}, Regradings: map[relabel.RegradeState]int{}, Failures: []relabel.RegradeFailure{}}
-	if _, err := s.FindRun(ctx, sel.RunID); err != nil {
+	run, err := s.FindRun(ctx, sel.RunID)
+	if err != nil {
 		return p, err
+	}
+	if run.TaskKind == relabel.Localise {
+		return p, relabel.Errorf(relabel.CodeConflict, "answers to localise are not graded again: a score follows from the gold alone, without tests")
 	}
 	sel.All = true
 	args := regradeArgs(sel)

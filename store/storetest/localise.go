@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,11 @@ func Localise(t testing.TB, s *store.Store, c relabel.Claim, score float64, list
 		verdict.Reason = relabel.VerdictScored
 	}
 	for _, name := range list {
-		verdict.Ranking = append(verdict.Ranking, relabel.Location{Name: name, Known: true})
+		hit := slices.Contains(c.Task.GoldFunctions, name)
+		verdict.Ranking = append(verdict.Ranking, relabel.Location{Name: name, Known: true, Hit: hit})
+		if hit {
+			*verdict.Hits++
+		}
 	}
 	must(t, s.EndRollout(ctx, c.Fence, end))
 	must(t, s.BeginVerifying(ctx, c.Fence))

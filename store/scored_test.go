@@ -1,0 +1,124 @@
+package store_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"testing"
+
+	"relabel"
+	"relabel/store"
+	"relabel/store/storetest"
+)
+
+// seedScored stores a run to localise with an evaluation of three rollouts of one task: a score of 0.5 with two
+// hits, one of 0 without, and one without an answer; a fourth, of another task, is running.
+func seedScored(t *testing.T, s *store.Store) (d storetest.Seeded, evaluation relabel.PlannedIteration) {
+	t.Helper()
+	d = storetest.SeedLocalise(t, s, 2)
+	p := evaluationOf(d, 1, d.Tasks[0], d.Tasks[0], d.Tasks[0], d.Tasks[1])
+	p.Iteration.Generations = 3
+	for i := range p.Trajectories {
+		p.Trajectories[i].Generation = i % 3
+	}
+	must(t, s.CreateIteration(context.Background(), p))
+	claim := func(i int) relabel.Claim { return storetest.Claim(t, s, p.Trajectories[i].ID, "w") }
+	storetest.Localise(t, s, claim(0), 0.5, "a.py::f", "b.go::g")
+	storetest.Localise(t, s, claim(1), 0, "c.py::h")
+	storetest.Localise(t, s, claim(2), 0)
+	claim(3)
+	return d, p
+}
+
+func TestScoresAreCountedAndNeverAsUnresolved(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d, p := seedScored(t, s)
+	it, progress, err := s.FindIteration(ctx, p.Iteration.ID)
+	must(t, err)
+	scored := func(name string, p relabel.Progress) {
+		t.Helper()
+		if p.Scored != 3 || p.Hit != 1 || p.MeanScore == nil || math.Abs(*p.MeanScore-0.5/3) > 1e-12 || p.Submitted != 2 || p.Resolved != 0 || p.Verified != 0 || p.PassedUnsubmitted != 0 || p.Unverified != 0 {
+			t.Errorf("%s: %+v, mean %v", name, p, p.MeanScore)
+		}
+	}
+	scored("the iteration", progress)
+	all, err := s.Overview(ctx)
+	must(t, err)
+	scored("the overview", all.Total)
+	figures, err := s.ListFigures(ctx, d.Run.ID)
+	must(t, err)
+	f := figures[1]
+	scored("its figures", f.Progress)
+	if len(f.Unresolved) != 0 || len(f.UnresolvedEnds) != 0 || f.UnresolvedSubmitted != 0 || f.Resolution() != nil || f.Verdicts[relabel.VerdictScore] != 3 {
+		t.Errorf("%+v", f)
+	}
+	g, _, err := s.ListGrid(ctx, d.Run.ID, "", relabel.Page{})
+	must(t, err)
+	if c := g.Rows[0].Cells[1]; c != (relabel.GridCell{Hit: 1, Missed: 2}) || c.Generations() != 3 {
+		t.Errorf("the grid's cell: %+v", c)
+	}
+	results, err := s.ListTaskResults(ctx, it.ID)
+	must(t, err)
+	if r := results[0]; r.Graded != 0 || r.Submitted != 0 || r.Infrastructure != 0 || r.Unverified != 0 {
+		t.Errorf("the results of a task: %+v", r)
+	}
+	pass, err := s.ListPassAtK(ctx, it)
+	if must(t, err); pass != nil {
+		t.Errorf("pass@k %+v", pass)
+	}
+	var told struct {
+		Scored, Hit int
+		Mean        float64 `json:"mean_score"`
+	}
+	must(t, json.Unmarshal(value[json.RawMessage](t, s, "SELECT webhook_trajectories($1)", it.ID), &told))
+	if told.Scored != 3 || told.Hit != 1 || math.Abs(told.Mean-0.5/3) > 1e-12 {
+		t.Errorf("webhooks are told %+v", told)
+	}
+}
+
+func TestAnswersToLocaliseHaveNoFailureModeAndAreNotGradedAgain(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d, _ := seedScored(t, s)
+	for {
+		id, err := s.ClassifyNext(ctx, nil, func(e relabel.FailureEvidence, _ func(func(relabel.Turn)) error) (relabel.FailureFinding, error) {
+			if e.Kind != relabel.Localise {
+				t.Errorf("the evidence is of a task of kind %q", e.Kind)
+			}
+			return relabel.FailureFinding{Rules: relabel.FailureRules, Turns: []int{}, ToolTurns: []int{}}, nil
+		})
+		if must(t, err); id == (relabel.ID{}) {
+			break
+		}
+	}
+	tallies, err := s.ListFailureTallies(ctx, d.Run.ID)
+	if must(t, err); len(tallies) != 0 {
+		t.Errorf("tallies of failure modes: %+v", tallies)
+	}
+	sel := relabel.JudgeSelection{RunID: d.Run.ID}
+	wantCode(t, s.StartJudging(ctx, sel, storetest.Policy(t, s, "judge").ID, judgePrompt, 0), relabel.CodeConflict)
+	_, err = s.Regrade(ctx, relabel.RegradeSelection{RunID: d.Run.ID, All: true})
+	wantCode(t, err, relabel.CodeConflict)
+	if n := value[int](t, s, "SELECT count(*) FROM regradings"); n != 0 {
+		t.Errorf("%d regradings", n)
+	}
+}
+
+// A rollout whose prompt was too long is no failure of its student.
+func TestARolloutWithATooLongPromptIsNotGraded(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.Seed(t, s, 1)
+	p := evaluationOf(d, 1, d.Tasks[0])
+	must(t, s.CreateIteration(ctx, p))
+	c := storetest.Claim(t, s, p.Trajectories[0].ID, "w")
+	must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndPromptTooLong}))
+	must(t, s.BeginVerifying(ctx, c.Fence))
+	must(t, s.FinishUnverified(ctx, c.Fence))
+	results, err := s.ListTaskResults(ctx, p.Iteration.ID)
+	must(t, err)
+	if r := results[0]; r.Graded != 0 || r.Infrastructure != 0 {
+		t.Errorf("%+v", r)
+	}
+}
