@@ -7,7 +7,7 @@ import "strings"
 func Lines(language Language, source []byte) []string {
 	text := strings.ToValidUTF8(strings.TrimPrefix(string(source), "\uFEFF"), "\uFFFD")
 	switch language {
-	case Python:
+	case Python, Java, PHP:
 		text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	case JavaScript, TypeScript:
 		text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)

@@ -1,11 +1,21 @@
+// Package languages has the parsers of all languages.
 package languages
 
 import (
 	"relabel/codeindex"
 	"relabel/codeindex/children"
 	"relabel/codeindex/ecmascript"
+	"relabel/codeindex/golang"
+	"relabel/codeindex/python"
 	"relabel/codeindex/treesitter"
 )
+
+// versions are those of the parsers' records. A change of records, for which a new version of a
+// grammar is enough, needs the next number.
+var versions = map[codeindex.Language]int{
+	codeindex.Python: 1, codeindex.Go: 1, codeindex.JavaScript: 1, codeindex.TypeScript: 1, codeindex.Java: 1,
+	codeindex.Rust: 1, codeindex.C: 1, codeindex.CPP: 1, codeindex.Ruby: 1, codeindex.PHP: 1,
+}
 
 // Parsers has the parser of each language. It is safe for concurrent use.
 type Parsers struct {
@@ -14,45 +24,46 @@ type Parsers struct {
 }
 
 // Open returns the parsers. Those of some languages run in programs in the folder: dir,
-// $RELABEL_PARSERS, or that of this program. Files of languages whose program is missing have the
-// problem NoParser; missing says which, and why, or is nil.
+// $RELABEL_PARSERS, or that of this program. Languages whose program is missing have no parser;
+// missing says which program, and why.
 func Open(dir string) (p *Parsers, missing []error) {
-	find := func(find func(dir string) (string, error)) *children.Pool {
-		path, err := find(dir)
-		if err != nil {
-			missing = append(missing, err)
-		}
-		return children.New(path)
-	}
-	script, trees := find(ecmascript.Find), find(treesitter.Find)
-	p = &Parsers{pools: []*children.Pool{script, trees}, parsers: map[codeindex.Language]codeindex.Parser{
-		codeindex.JavaScript: ecmascript.Parser{Pool: script},
-		codeindex.TypeScript: ecmascript.Parser{Pool: script},
+	p = &Parsers{parsers: map[codeindex.Language]codeindex.Parser{
+		codeindex.Python: python.Parser{},
+		codeindex.Go:     golang.Parser{},
 	}}
-	for _, l := range treesitter.Languages {
-		p.parsers[l] = treesitter.Parser{Language: l, Pool: trees}
+	if path, err := ecmascript.Find(dir); err != nil {
+		missing = append(missing, err)
+	} else {
+		pool := p.pool(path)
+		p.parsers[codeindex.JavaScript] = ecmascript.Parser{Pool: pool}
+		p.parsers[codeindex.TypeScript] = ecmascript.Parser{Pool: pool}
+	}
+	if path, err := treesitter.Find(dir); err != nil {
+		missing = append(missing, err)
+	} else {
+		pool := p.pool(path)
+		for _, l := range treesitter.Languages {
+			p.parsers[l] = treesitter.Parser{Language: l, Pool: pool}
+		}
 	}
 	return p, missing
 }
 
-// Of returns the parser of a language.
-func (p *Parsers) Of(l codeindex.Language) codeindex.Parser {
-	if parser := p.parsers[l]; parser != nil {
-		return parser
-	}
-	return none{}
+func (p *Parsers) pool(path string) *children.Pool {
+	pool := children.New(path)
+	p.pools = append(p.pools, pool)
+	return pool
 }
+
+// Parser returns the parser of a language, nil if it is not installed.
+func (p *Parsers) Parser(l codeindex.Language) codeindex.Parser { return p.parsers[l] }
+
+// Version changes with the records that the parser of a language returns for the same source.
+func (p *Parsers) Version(l codeindex.Language) int { return versions[l] }
 
 // Close ends the programs.
 func (p *Parsers) Close() {
 	for _, pool := range p.pools {
 		pool.Close()
 	}
-}
-
-// none parses nothing.
-type none struct{}
-
-func (none) Parse(string, []byte) codeindex.Records {
-	return codeindex.Records{Problem: codeindex.NoParser}
 }

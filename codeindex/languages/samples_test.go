@@ -11,7 +11,6 @@ import (
 	"go.uber.org/goleak"
 
 	"relabel/codeindex"
-	"relabel/codeindex/languages"
 	"relabel/codeindex/languages/languagestest"
 )
 
@@ -42,8 +41,8 @@ func TestSamplesHaveTheirRecords(t *testing.T) {
 	}
 	seen := map[codeindex.Language]bool{}
 	for _, sample := range samples {
-		language, ok := languages.Of(sample)
-		if !ok {
+		language := codeindex.LanguageOf(sample)
+		if language == "" {
 			continue // records
 		}
 		seen[language] = true
@@ -51,7 +50,7 @@ func TestSamplesHaveTheirRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := text(parsers.Of(language).Parse(sample, source))
+		got := text(parsers.Parser(language).Parse(sample, source))
 		if *update {
 			if err := os.WriteFile(sample+".records", []byte(got), 0o644); err != nil {
 				t.Fatal(err)
