@@ -118,6 +118,7 @@ func TestDeepSourcesDoNotPanic(t *testing.T) {
 
 // TestRecordsAreThoseOfTheSyntaxTree compares Go's own tree with a walk that is written otherwise.
 func TestRecordsAreThoseOfTheSyntaxTree(t *testing.T) {
+	t.Parallel()
 	files, bytesRead, definitions, imports, refused := 0, 0, 0, 0, 0
 	var took time.Duration
 	for _, path := range goFiles(t) {

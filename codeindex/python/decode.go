@@ -29,6 +29,7 @@ func decode(source []byte) (text []byte, isText bool) {
 	case name == "utf-8" || strings.HasPrefix(name, "utf-8-"):
 	case marked:
 		isText = false
+	case name == "utf8" || name == "u8" || name == "utf" || name == "cp65001":
 	case name == "ascii":
 		isText = isText && isASCII(text)
 	default:
@@ -67,10 +68,8 @@ func encodingName(text []byte) string {
 }
 
 func normalName(name string) string {
-	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	name = strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(name))
 	switch name {
-	case "utf8", "u8", "utf", "cp65001":
-		return "utf-8"
 	case "us-ascii", "646":
 		return "ascii"
 	case "latin-1", "iso-8859-1", "iso8859-1", "latin1", "l1", "8859":

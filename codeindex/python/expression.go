@@ -68,8 +68,15 @@ func element(s shape) shape {
 // starExpression checks an expression that may be starred.
 func (c *checker) starExpression() shape {
 	if c.accept('*') {
-		s := c.comparison()
-		return s | star
+		return c.comparison() | star
+	}
+	return c.expression()
+}
+
+// starNamed checks an expression that may be starred or assigned with a walrus.
+func (c *checker) starNamed() shape {
+	if c.kind() == '*' {
+		return c.starExpression()
 	}
 	return c.namedExpression()
 }
@@ -187,65 +194,4 @@ func (c *checker) startsExpression() bool {
 	default:
 		return startsOperand(k)
 	}
-}
-
-// arguments checks the arguments of a call after its bracket, and the bracket at the end.
-func (c *checker) arguments() {
-	named, unpacked := false, false
-	for count := 0; c.kind() != ')'; count++ {
-		switch {
-		case c.accept('*'):
-			c.bad = c.bad || unpacked
-			c.expression()
-		case c.accept(kPower):
-			unpacked = true
-			c.expression()
-		case c.ahead() == '=' && c.tokens[c.i].isNameOfPython2():
-			named = true
-			c.name()
-			c.i++
-			c.expression()
-		default:
-			c.bad = c.bad || named || unpacked
-			c.namedExpression()
-			if c.comprehensionAhead() {
-				c.comprehension()
-				c.bad = c.bad || count > 0 || c.kind() == ',' && c.ahead() != ')'
-			}
-		}
-		if !c.accept(',') {
-			break
-		}
-	}
-	c.want(')')
-}
-
-func (c *checker) comprehensionAhead() bool {
-	return c.kind() == kFor || c.kind() == kAsync && c.ahead() == kFor
-}
-
-// comprehension checks the clauses of a comprehension.
-func (c *checker) comprehension() {
-	for c.comprehensionAhead() {
-		if c.accept(kAsync) {
-			c.py3 = true
-		}
-		c.i++
-		c.targets()
-		c.want(kIn)
-		c.disjunction()
-		for c.accept(kIf) {
-			c.condition()
-		}
-	}
-}
-
-// condition checks that of a comprehension, which may be a lambda in Python 2.
-func (c *checker) condition() {
-	if c.kind() == kLambda {
-		c.py2 = true
-		c.expression()
-		return
-	}
-	c.disjunction()
 }

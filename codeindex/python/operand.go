@@ -22,7 +22,7 @@ func (c *checker) operand() shape {
 			c.arguments()
 			s = value
 		case '[':
-			printed := c.i == 1 && c.tokens[0].kind == kName && string(c.src[c.tokens[0].from:c.tokens[0].to]) == "print"
+			printed := c.printBefore()
 			c.i++
 			c.subscript(printed)
 			s = target
@@ -33,6 +33,15 @@ func (c *checker) operand() shape {
 			return s
 		}
 	}
+}
+
+// printBefore reports whether the token follows the word print, which begins a statement.
+func (c *checker) printBefore() bool {
+	t := c.tokens[c.i-1]
+	if string(c.src[t.from:t.to]) != "print" {
+		return false
+	}
+	return c.i == 1 || c.tokens[c.i-2].kind == ':' || c.tokens[c.i-2].kind == ';'
 }
 
 // awaits reports whether await begins an expression here: in Python 2 it is a name.
@@ -72,7 +81,7 @@ func (c *checker) atom() shape {
 		return c.group()
 	case '[':
 		c.i++
-		return c.listDisplay(false)
+		return c.listDisplay()
 	case '{':
 		c.i++
 		c.braces()
@@ -129,6 +138,7 @@ func (c *checker) field() {
 	c.valueOrYield()
 	c.accept('=')
 	if c.accept('!') {
+		c.bad = c.bad || !c.is("r") && !c.is("s") && !c.is("a")
 		c.name()
 	}
 	if c.accept(':') {
@@ -138,114 +148,4 @@ func (c *checker) field() {
 	}
 	c.want(kFieldEnd)
 	c.as = named
-}
-
-// group checks what is in round brackets.
-func (c *checker) group() shape {
-	switch c.kind() {
-	case ')':
-		c.i++
-		return list
-	case kYield:
-		c.yield()
-		c.want(')')
-		return value
-	}
-	s := c.starExpression()
-	if c.comprehensionAhead() {
-		c.comprehension()
-		c.want(')')
-		return value
-	}
-	if c.kind() != ',' {
-		c.bad = c.bad || s&star != 0 && !c.as
-		c.want(')')
-		return s
-	}
-	return c.elements(s, ')')
-}
-
-// elements checks the elements after the first, and the bracket.
-func (c *checker) elements(first shape, end kind) shape {
-	all := element(first)
-	for c.accept(',') && c.kind() != end {
-		all &= element(c.starExpression())
-	}
-	c.want(end)
-	return all | value
-}
-
-// listDisplay checks a list after its bracket.
-func (c *checker) listDisplay(printed bool) shape {
-	if c.accept(']') {
-		return list
-	}
-	first := c.starExpression()
-	if !c.comprehensionAhead() {
-		return c.elements(first, ']')
-	}
-	c.py2 = c.py2 || printed
-	c.comprehension()
-	if c.kind() == ',' {
-		c.py2 = true
-		c.elements(value, ']') // [x for x in 1, 2]
-		return value
-	}
-	c.want(']')
-	return value
-}
-
-// braces checks a dictionary or a set after its bracket.
-func (c *checker) braces() {
-	for c.kind() != '}' {
-		switch {
-		case c.accept(kPower):
-			c.comparison()
-		default:
-			c.starExpression()
-			if c.accept(':') {
-				c.expression()
-			}
-		}
-		if c.comprehensionAhead() {
-			c.comprehension()
-			break
-		}
-		if !c.accept(',') {
-			break
-		}
-	}
-	c.want('}')
-}
-
-// subscript checks slices after their bracket. What is printed in Python 2 is a list.
-func (c *checker) subscript(printed bool) {
-	if c.kind() == ']' {
-		c.i++
-		c.py2 = c.py2 || printed
-		c.bad = c.bad || !printed
-		return
-	}
-	for {
-		c.slice()
-		if printed && c.comprehensionAhead() {
-			c.py2 = true
-			c.comprehension()
-		}
-		if !c.accept(',') || c.kind() == ']' {
-			break
-		}
-	}
-	c.want(']')
-}
-
-func (c *checker) slice() {
-	if c.kind() != ':' {
-		c.starExpression()
-	}
-	for range 2 {
-		if c.accept(':') && c.kind() != ':' && c.kind() != ',' && c.kind() != ']' {
-			c.expression()
-		}
-	}
 }

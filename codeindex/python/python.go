@@ -48,6 +48,9 @@ func (Parser) Parse(_ string, source []byte) codeindex.Records {
 	p.close(-1)
 	check.finish()
 	p.add(check.verdict)
+	if p.tooLong {
+		p.out.Problem = codeindex.TooLarge
+	}
 	if p.out.Problem == "" {
 		p.out.Problem = p.problem()
 	}

@@ -17,17 +17,32 @@ func (s *scanner) isPrefix(word []byte) bool {
 	return false
 }
 
+// prefixed returns what a prefix says.
+func prefixed(prefix []byte) (raw, bytesOnly, fields bool) {
+	for _, c := range prefix {
+		switch c | 0x20 {
+		case 'r':
+			raw = true
+		case 'b':
+			bytesOnly = true
+		case 'f', 't':
+			fields = true
+		}
+	}
+	return raw, bytesOnly, fields
+}
+
 // quoted reads a string whose prefix begins at from and whose quote is at quote.
 func (s *scanner) quoted(from, quote int) {
-	prefix := bytes.ToLower(s.src[from:quote])
+	raw, bytesOnly, fields := prefixed(s.src[from:quote])
 	q := s.src[quote]
-	triple := bytes.HasPrefix(s.src[quote:], []byte{q, q, q})
-	raw := bytes.IndexByte(prefix, 'r') >= 0
-	s.at = quote + 1
+	s.at = quote
+	triple := s.byteAt(1) == q && s.byteAt(2) == q
+	s.at++
 	if triple {
-		s.at = quote + 3
+		s.at += 2
 	}
-	if bytes.ContainsAny(prefix, "ft") {
+	if fields {
 		s.py3 = true
 		s.emit(kTextStart, from)
 		s.frames = append(s.frames, frame{kind: 'f', quote: q, triple: triple, raw: raw})
@@ -37,12 +52,12 @@ func (s *scanner) quoted(from, quote int) {
 	body := s.at
 	escaped := s.closeQuote(q, triple)
 	k := kString
-	if bytes.IndexByte(prefix, 'b') >= 0 {
+	if bytesOnly {
 		k = kBytes
 		s.checkBytes(s.src[body:s.at])
 	}
 	if escaped && !raw {
-		s.checkEscapes(s.src[body:s.at], k, len(prefix) > 0)
+		s.checkEscapes(s.src[body:s.at], k, quote > from)
 	}
 	s.emit(k, from)
 	s.tokens[len(s.tokens)-1].line = line

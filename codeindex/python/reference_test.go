@@ -15,8 +15,10 @@ import (
 	"relabel/codeindex"
 )
 
-// packagesVariable names a folder of Python packages that are compared too.
-const packagesVariable = "RELABEL_TEST_PACKAGES"
+const (
+	packagesVariable = "RELABEL_TEST_PACKAGES" // a folder of Python packages that are compared too
+	python2Variable  = "RELABEL_TEST_PYTHON2"  // a Python 2.7 whose library is compared
+)
 
 // reference is what Python's ast module says of a file.
 type reference struct {
@@ -38,17 +40,29 @@ func (c comparison) String() string {
 		c.files, c.definitions, c.imports, float64(c.bytes)/1e6/c.took.Seconds(), c.refused)
 }
 
-// TestRecordsAreThoseOfPython compares the standard library.
-func TestRecordsAreThoseOfPython(t *testing.T) {
+// standardLibrary returns the Python of the machine and the folder of its library.
+func standardLibrary(t testing.TB) (python, folder string) {
+	t.Helper()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")
 	}
+	return python, libraryOf(t, python)
+}
+
+func libraryOf(t testing.TB, python string) string {
+	t.Helper()
 	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	compare(t, python, strings.TrimSpace(string(out)))
+	return strings.TrimSpace(string(out))
+}
+
+func TestRecordsAreThoseOfPython(t *testing.T) {
+	t.Parallel()
+	python, folder := standardLibrary(t)
+	compare(t, python, folder)
 }
 
 // TestRecordsOfPackagesAreThoseOfPython compares packages that are on the machine.
@@ -57,10 +71,7 @@ func TestRecordsOfPackagesAreThoseOfPython(t *testing.T) {
 	if folder == "" {
 		t.Skip(packagesVariable + " names no folder of Python packages")
 	}
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
+	python, _ := standardLibrary(t)
 	compare(t, python, folder)
 }
 

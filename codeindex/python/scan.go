@@ -11,6 +11,7 @@ type scanner struct {
 	tokens   []token // of the logical line, with kEnd at its end
 	col, alt int     // its indent with tabs of eight columns and of one
 	imports  bool    // it has the word import
+	tooLong  bool    // it has more tokens than are read
 	verdict
 }
 
@@ -24,7 +25,10 @@ type frame struct {
 // maxFrames is how many brackets Python lets be open.
 const maxFrames = 200
 
-// next reads a logical line; it returns false at the end of the source.
+// maxTokens is how many tokens of a logical line are read, for the memory that they take.
+const maxTokens = 1 << 22
+
+// next reads a logical line; it returns false at the end of what is read.
 func (s *scanner) next() bool {
 	s.tokens = s.tokens[:0]
 	s.frames = s.frames[:0]
@@ -33,6 +37,10 @@ func (s *scanner) next() bool {
 		return false
 	}
 	for s.more() {
+		if len(s.tokens) > maxTokens {
+			s.tooLong = true
+			return false
+		}
 	}
 	end := int32(s.at)
 	s.tokens = append(s.tokens, token{kind: kEnd, line: s.line, end: s.line, from: end, to: end})
@@ -119,7 +127,11 @@ func (s *scanner) more() bool {
 // definitionAhead reports whether the line begins with def or class: the bracket that is open was
 // never closed.
 func (s *scanner) definitionAhead() bool {
-	rest := bytes.TrimLeft(s.src[s.at:min(s.at+maxFrames, len(s.src))], " \t")
+	at := s.at
+	for at < len(s.src) && (s.src[at] == ' ' || s.src[at] == '\t') {
+		at++
+	}
+	rest := s.src[at:]
 	if !bytes.HasPrefix(rest, []byte("def ")) && !bytes.HasPrefix(rest, []byte("class ")) {
 		return false
 	}
@@ -148,11 +160,9 @@ func (s *scanner) emit(k kind, from int) {
 }
 
 func (s *scanner) comment() {
-	length := bytes.IndexAny(s.src[s.at:], "\r\n")
-	if length < 0 {
-		length = len(s.src) - s.at
+	for s.at < len(s.src) && s.src[s.at] != '\n' && s.src[s.at] != '\r' {
+		s.at++
 	}
-	s.at += length
 }
 
 // newline skips the line end at which the scanner is.

@@ -65,24 +65,79 @@ type token struct {
 	from, to  int32
 }
 
-var keywords = map[string]kind{
-	"False": kFalse, "None": kNone, "True": kTrue, "and": kAnd, "as": kAs, "assert": kAssert, "async": kAsync,
-	"await": kAwait, "break": kBreak, "class": kClass, "continue": kContinue, "def": kDef, "del": kDel,
-	"elif": kElif, "else": kElse, "except": kExcept, "finally": kFinally, "for": kFor, "from": kFrom,
-	"global": kGlobal, "if": kIf, "import": kImport, "in": kIn, "is": kIs, "lambda": kLambda,
-	"nonlocal": kNonlocal, "not": kNot, "or": kOr, "pass": kPass, "raise": kRaise, "return": kReturn,
-	"try": kTry, "while": kWhile, "with": kWith, "yield": kYield,
-}
-
-const longestKeyword = len("continue")
-
 // wordKind returns the kind of a word.
 func wordKind(word []byte) kind {
-	if len(word) > longestKeyword || len(word) < 2 {
-		return kName
-	}
-	if found, ok := keywords[string(word)]; ok {
-		return found
+	switch string(word) {
+	case "False":
+		return kFalse
+	case "None":
+		return kNone
+	case "True":
+		return kTrue
+	case "and":
+		return kAnd
+	case "as":
+		return kAs
+	case "assert":
+		return kAssert
+	case "async":
+		return kAsync
+	case "await":
+		return kAwait
+	case "break":
+		return kBreak
+	case "class":
+		return kClass
+	case "continue":
+		return kContinue
+	case "def":
+		return kDef
+	case "del":
+		return kDel
+	case "elif":
+		return kElif
+	case "else":
+		return kElse
+	case "except":
+		return kExcept
+	case "finally":
+		return kFinally
+	case "for":
+		return kFor
+	case "from":
+		return kFrom
+	case "global":
+		return kGlobal
+	case "if":
+		return kIf
+	case "import":
+		return kImport
+	case "in":
+		return kIn
+	case "is":
+		return kIs
+	case "lambda":
+		return kLambda
+	case "nonlocal":
+		return kNonlocal
+	case "not":
+		return kNot
+	case "or":
+		return kOr
+	case "pass":
+		return kPass
+	case "raise":
+		return kRaise
+	case "return":
+		return kReturn
+	case "try":
+		return kTry
+	case "while":
+		return kWhile
+	case "with":
+		return kWith
+	case "yield":
+		return kYield
 	}
 	return kName
 }
