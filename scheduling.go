@@ -2,6 +2,8 @@ package relabel
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -64,7 +66,9 @@ type Worker struct {
 	Machine     string      `json:"machine" doc:"Host name of its machine."`
 	Process     int         `json:"process" doc:"Its process id there."`
 	DockerHosts []string    `json:"docker_hosts" doc:"The engines of its sandboxes."`
-	Rollouts    int         `json:"rollouts" doc:"Number of concurrent rollouts."`
+	TaskKinds   []TaskKind  `json:"task_kinds" nullable:"false" doc:"Kinds of task that it can roll out now: repair needs a working engine, localise a folder of mirrors."`
+	Rollouts    int         `json:"rollouts" doc:"Number of concurrent rollouts of tasks to repair."`
+	Searches    int         `json:"searches" doc:"Number of concurrent rollouts of tasks to localise; 0: it has no mirrors."`
 	Prefetch    int         `json:"prefetch" doc:"Extra sandboxes that it prepares while all slots are busy."`
 	Version     string      `json:"version" doc:"Version of relabel."`
 	State       WorkerState `json:"state" doc:"working; draining: it claims nothing new and exits when its trajectories end; silent: no heartbeat for half a minute."`
@@ -73,6 +77,23 @@ type Worker struct {
 	SeenAt      time.Time   `json:"seen_at" doc:"Time of its last heartbeat."`
 	// Activity is nil before the first report.
 	Activity *WorkerActivity `json:"activity" doc:"Its activity, a few seconds old; null before its first report."`
+}
+
+// LackedWorker says which worker is missing for tasks of a kind; "" if one of the workers rolls them out.
+func LackedWorker(kind TaskKind, workers []Worker) string {
+	problem := ""
+	for _, w := range workers {
+		if w.State == WorkerWorking && slices.Contains(w.TaskKinds, kind) {
+			return ""
+		}
+		if w.State == WorkerWorking && w.Rollouts > 0 && len(w.DockerHosts) > 0 {
+			problem = "; " + w.Name + " has " + strings.Join(w.DockerHosts, ", ")
+		}
+	}
+	if kind == Localise {
+		return "no worker rolls out tasks to localise: start relabel serve or relabel worker with --repositories DIR"
+	}
+	return "no worker rolls out tasks to repair, which needs a Docker engine" + problem
 }
 
 // Engine is the state of a Docker engine, as a process last saw it.

@@ -30,10 +30,11 @@ func WatchIteration(ctx context.Context, c *Session, id relabel.ID, title string
 		show, done = barProgress(ctx, title)
 	}
 	defer done()
-	standsStill, tellOutages := "", outageNotices(os.Stderr)
+	standsStill, tellOutages, tellWorker := "", outageNotices(os.Stderr), workerNotices(os.Stderr)
 	return c.FollowIteration(ctx, id, func(it api.IterationView) {
 		show(it.Progress)
 		tellOutages(it.Outages)
+		tellWorker(it.WaitsForWorker)
 		why := cmp.Or(paused(it.Paused), paused(it.RunPaused))
 		if why != standsStill {
 			standsStill = why
@@ -60,6 +61,17 @@ func outageNotices(out io.Writer) (tell func([]relabel.Outage)) {
 			}
 		}
 		before = now
+	}
+}
+
+// workerNotices prints which worker an iteration begins to wait for.
+func workerNotices(out io.Writer) (tell func(lacked string)) {
+	before := ""
+	return func(lacked string) {
+		if lacked != before && lacked != "" {
+			fmt.Fprintln(out, safetext.TerminalLine("Waits: "+lacked+"."))
+		}
+		before = lacked
 	}
 }
 

@@ -200,6 +200,13 @@ func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[api.Iterat
 			return nil, err
 		}
 		view.RunPaused = run.Paused
+		if progress.Trajectories[relabel.Queued] > 0 {
+			workers, err := s.Store.ListWorkers(ctx)
+			if err != nil {
+				return nil, err
+			}
+			view.WaitsForWorker = relabel.LackedWorker(run.TaskKind, workers)
+		}
 		outages, err := s.Store.ListOutages(ctx, &it.RunID)
 		if err != nil {
 			return nil, err

@@ -66,13 +66,14 @@ func because(p *relabel.Pause) string {
 	return ""
 }
 
-// stalls lists what may hold up running iterations; none if nothing is running.
-func (v *viewer) stalls(ctx context.Context, running bool) ([]concern, error) {
-	if !running {
-		return nil, nil
-	}
+// stalls lists what may hold up running iterations with tasks of a kind.
+func (v *viewer) stalls(ctx context.Context, kind relabel.TaskKind) ([]concern, error) {
 	workers, err := v.Store.ListWorkers(ctx)
-	return workConcerns(workers, true), err
+	all := workConcerns(workers, true)
+	if lacked := relabel.LackedWorker(kind, workers); lacked != "" && len(workers) > 0 {
+		all = append(all, concern{"bad", "✗", "Trajectories wait: " + lacked + ".", "", ""})
+	}
+	return all, err
 }
 
 // workConcerns lists concerns about workers: none is running, or an endpoint is down.

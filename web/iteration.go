@@ -62,7 +62,9 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request, it relabe
 	read(&l, &rounds, v.rounds, it.RunID)
 	if i := slices.IndexFunc(rounds, func(of round) bool { return of.ID == it.ID }); i >= 0 {
 		view.round = rounds[i]
-		read(&l, &stalls, v.stalls, view.State == relabel.IterationRunning)
+		if view.State == relabel.IterationRunning {
+			read(&l, &stalls, v.stalls, view.Run.TaskKind)
+		}
 		view.Concerns, view.Causes = append(stalls, pausesOf(view.Run, rounds[i:i+1])...), causesOfOne(view.round)
 	}
 	if mayChange(r) {

@@ -30,7 +30,9 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request, run relabel.Run
 	var stalls []concern
 	l := load{ctx: r.Context()}
 	read(&l, &view.runView, v.viewRun, run)
-	read(&l, &stalls, v.stalls, view.Running())
+	if view.Running() {
+		read(&l, &stalls, v.stalls, run.TaskKind)
+	}
 	read(&l, &view.Spent, v.Store.FindSpent, run.ID)
 	if l.err != nil {
 		return l.err

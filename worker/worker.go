@@ -78,13 +78,21 @@ func (w *Worker) Draining() bool { return w.draining.Load() }
 // Self returns this process as other processes see it.
 func (w *Worker) Self() relabel.Worker {
 	me := w.Me
-	me.DockerHosts = nil
+	me.DockerHosts, me.TaskKinds = nil, nil
+	works := false
 	for _, e := range w.Engines() {
 		name := e.Name
 		if e.Problem != "" {
 			name += " (out: " + e.Problem + ")"
 		}
+		works = works || e.Problem == ""
 		me.DockerHosts = append(me.DockerHosts, name)
+	}
+	if works && me.Rollouts > 0 {
+		me.TaskKinds = append(me.TaskKinds, relabel.Repair)
+	}
+	if me.Searches > 0 {
+		me.TaskKinds = append(me.TaskKinds, relabel.Localise)
 	}
 	if w.Draining() {
 		me.State = relabel.WorkerDraining

@@ -71,6 +71,9 @@ func (p *process) startWorkOn(ctx context.Context, host *fleet.Fleet, searches *
 	w := &work{process: &own, flags: f, host: host, searches: searches, verifier: verify.New(host)}
 	w.me = relabel.Worker{Name: worker.NewOwner(), Machine: worker.MachineName(), Process: os.Getpid(),
 		DockerHosts: host.Names(), Rollouts: f.Rollouts, Prefetch: f.Prefetch, Version: version}
+	if f.Searching() {
+		w.me.Searches = f.Searches
+	}
 	own.log = p.log.With().Str("worker", w.me.Name).Logger()
 	disk, err := worker.NewDiskGuard(worker.DiskGuardConfig{Folder: p.data, MinFree: int64(f.MinFree),
 		Free: docker.FreeBytes, Log: own.log})
