@@ -9,8 +9,7 @@ import (
 type File struct {
 	Path     string // relative to the root, with /
 	Language Language
-	Blob     string // the id of its content in git
-	Size     int64
+	Blob     string   // the id of its content in git
 	Records  *Records // shared by all files with this content
 }
 

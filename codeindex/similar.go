@@ -65,15 +65,14 @@ func lastPart(name string, separator byte) string {
 	return name[strings.LastIndexByte(name, separator)+1:]
 }
 
-// distance is the edit distance of two names in bytes, each of at most longestName, or some number above
-// the limit if it is above.
+// distance is the edit distance of two names in bytes, or some number above the limit if it is above.
 func distance(a, b string, limit int) int {
+	a, b = differing(a, b)
 	if limit < 0 || max(len(a)-len(b), len(b)-len(a)) > limit {
 		return limit + 1
 	}
-	var row [2*longestName + 1]int // folding the case may lengthen a name
-	a, b = a[:min(len(a), 2*longestName)], b[:min(len(b), 2*longestName)]
-	for j := range len(b) + 1 {
+	row := make([]int, len(b)+1)
+	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
@@ -93,4 +92,14 @@ func distance(a, b string, limit int) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// differing returns two names without what they begin and end with alike.
+func differing(a, b string) (string, string) {
+	n := sharedPrefix(a, b)
+	a, b = a[n:], b[n:]
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return a, b
 }

@@ -14,8 +14,8 @@ type commitKey struct{ name, commit string }
 
 // fileKey names a file that indexes share.
 type fileKey struct {
-	path string
-	key  codeindex.Key
+	path, blob string
+	language   codeindex.Language
 }
 
 // cache holds indexes, at most limit bytes of them, least recently used ones first to leave. Equal
@@ -34,13 +34,12 @@ type cache struct {
 type held struct {
 	key   commitKey
 	index *codeindex.Index
-	files []*heldFile
 }
 
 type heldFile struct {
 	file    *codeindex.File
 	records *heldRecords
-	key     fileKey
+	key     codeindex.Key
 	holders int // indexes
 }
 
@@ -83,13 +82,11 @@ func (c *cache) records(sources []source) map[codeindex.Key]*codeindex.Records {
 func (c *cache) add(key commitKey, sources []source, skipped map[codeindex.Skipped]int, records map[codeindex.Key]*codeindex.Records) *codeindex.Index {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h := &held{key: key, files: make([]*heldFile, len(sources))}
 	files := make([]*codeindex.File, len(sources))
 	for i, s := range sources {
-		h.files[i] = c.hold(s, records[s.key])
-		files[i] = h.files[i].file
+		files[i] = c.hold(s, records[s.key])
 	}
-	h.index = codeindex.NewIndex(files, skipped)
+	h := &held{key, codeindex.NewIndex(files, skipped)}
 	c.bytes += h.bytes()
 	c.indexes[key] = c.order.PushFront(h)
 	for c.bytes > c.limit && c.order.Len() > 1 {
@@ -99,20 +96,23 @@ func (c *cache) add(key commitKey, sources []source, skipped map[codeindex.Skipp
 }
 
 // hold returns the file that is held for a source, which may be new.
-func (c *cache) hold(s source, records *codeindex.Records) *heldFile {
-	f := c.files[fileKey{s.Path, s.key}]
+func (c *cache) hold(s source, records *codeindex.Records) *codeindex.File {
+	f := c.files[fileKey{s.Path, s.key.Blob, s.key.Language}]
 	if f == nil {
 		f = c.newFile(s, records)
-		c.files[f.key] = f
+		c.files[keyOf(f.file)] = f
 		c.bytes += f.bytes()
 	}
 	f.holders++
-	return f
+	return f.file
 }
+
+func keyOf(f *codeindex.File) fileKey { return fileKey{f.Path, f.Blob, f.Language} }
 
 // newFile copies the strings of a source, which are parts of the list of all files.
 func (c *cache) newFile(s source, records *codeindex.Records) *heldFile {
-	s.Path, s.key.Blob = strings.Clone(s.Path), strings.Clone(s.key.Blob)
+	path := strings.Clone(s.Path)
+	s.key.Blob = strings.Clone(s.key.Blob)
 	r := c.sources[s.key]
 	if r == nil {
 		r = &heldRecords{records: records}
@@ -120,8 +120,8 @@ func (c *cache) newFile(s source, records *codeindex.Records) *heldFile {
 		c.bytes += r.bytes()
 	}
 	r.holders++
-	return &heldFile{key: fileKey{s.Path, s.key}, records: r, file: &codeindex.File{
-		Path: s.Path, Language: s.key.Language, Blob: s.key.Blob, Size: s.Size, Records: r.records}}
+	file := &codeindex.File{Path: path, Language: s.key.Language, Blob: s.key.Blob, Records: r.records}
+	return &heldFile{key: s.key, records: r, file: file}
 }
 
 // remove drops an index with what it alone holds.
@@ -129,7 +129,8 @@ func (c *cache) remove(e *list.Element) {
 	h := c.order.Remove(e).(*held)
 	delete(c.indexes, h.key)
 	c.bytes -= h.bytes()
-	for _, f := range h.files {
+	for _, file := range h.index.Files() {
+		f := c.files[keyOf(file)]
 		f.holders--
 		if f.holders == 0 {
 			c.removeFile(f)
@@ -138,11 +139,11 @@ func (c *cache) remove(e *list.Element) {
 }
 
 func (c *cache) removeFile(f *heldFile) {
-	delete(c.files, f.key)
+	delete(c.files, keyOf(f.file))
 	c.bytes -= f.bytes()
 	f.records.holders--
 	if f.records.holders == 0 {
-		delete(c.sources, f.key.key)
+		delete(c.sources, f.key)
 		c.bytes -= f.records.bytes()
 	}
 }
@@ -152,13 +153,13 @@ const perEntry = 16
 
 // bytes is the memory of an index without its files.
 func (h *held) bytes() int64 {
-	const pointers = 2 * int64(unsafe.Sizeof(uintptr(0)))
-	return int64(len(h.files))*pointers + 1000
+	const fixed = 1000 // its maps
+	return int64(len(h.index.Files()))*int64(unsafe.Sizeof(h)) + fixed
 }
 
 func (f *heldFile) bytes() int64 {
-	fixed := unsafe.Sizeof(*f) + unsafe.Sizeof(*f.file) + unsafe.Sizeof(f.key) + unsafe.Sizeof(f) + perEntry
-	return int64(fixed) + int64(len(f.key.path)+len(f.key.key.Blob))
+	fixed := unsafe.Sizeof(*f) + unsafe.Sizeof(*f.file) + unsafe.Sizeof(fileKey{}) + unsafe.Sizeof(f) + perEntry
+	return int64(fixed) + int64(len(f.file.Path)+len(f.file.Blob))
 }
 
 func (r *heldRecords) bytes() int64 {

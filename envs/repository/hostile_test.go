@@ -56,7 +56,8 @@ func TestAMirrorRunsNoPrograms(t *testing.T) {
 		t.Error("a commit that is not there is found")
 	}
 	removeBlob(t, mirror, w.git("rev-parse", head+":a.py"))
-	_, err = m.Tree(ctx, "owner/name", head)
+	m = mirrors(t, dir) // the readers above have the pack open
+	_, err = indexer(t, m, &lineParser{}, nil).Index(ctx, "owner/name", head)
 	wantCode(t, err, relabel.CodeEnvironment, "damaged")
 	_, err = m.Diff(ctx, "owner/name", base, head)
 	wantCode(t, err, relabel.CodeEnvironment, "damaged")

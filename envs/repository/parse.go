@@ -13,19 +13,13 @@ import (
 // maxParsed is the size of a file in bytes above which it is not parsed.
 const maxParsed = 1 << 20
 
-var tooLarge = &codeindex.Records{Problem: codeindex.TooLarge}
-
 // records returns the records of all sources: from memory, else from the store, else by parsing.
 func (x *Indexer) records(ctx context.Context, name string, sources []source) (map[codeindex.Key]*codeindex.Records, error) {
 	known := x.cache.records(sources)
 	var wanted []source // one for each key
 	seen := map[codeindex.Key]bool{}
 	for _, s := range sources {
-		switch {
-		case known[s.key] != nil || seen[s.key]:
-		case s.Size > maxParsed:
-			known[s.key] = tooLarge
-		default:
+		if known[s.key] == nil && !seen[s.key] {
 			seen[s.key] = true
 			wanted = append(wanted, s)
 		}
@@ -108,12 +102,15 @@ func (x *Indexer) parse(ctx context.Context, name string, s source) (codeindex.R
 	if parser == nil {
 		return codeindex.Records{Problem: codeindex.NoParser}, nil
 	}
-	content, _, err := x.Mirrors.Read(ctx, name, s.Blob, maxParsed)
+	content, size, err := x.Mirrors.Read(ctx, name, s.Blob, maxParsed)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
 		err = relabel.Errorf(relabel.CodeEnvironment, "the mirror of %s is damaged: %s is missing", name, s.Blob)
 	}
 	if err != nil {
 		return codeindex.Records{}, err
+	}
+	if size > maxParsed {
+		return codeindex.Records{Problem: codeindex.TooLarge}, nil
 	}
 	r, err := safely(parser, s.Path, content).Compact()
 	if err != nil {

@@ -3,7 +3,6 @@ package repository
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 
 	"relabel"
@@ -20,7 +19,6 @@ type Entry struct {
 	Path string // bytes as in git: any but 0, also invalid UTF-8
 	Mode string // octal, such as 100644
 	Blob string // of a submodule, a commit of another repository
-	Size int64  // -1 of a submodule
 }
 
 // Symlink reports whether the entry is a symlink, whose blob is its target.
@@ -33,21 +31,22 @@ func (e Entry) Submodule() bool { return e.Mode == modeSubmodule }
 const maxTree = 128 << 20
 
 // Tree lists all entries of a commit, given by its full id, in the order of their paths. CodeNotFound if
-// there is no such commit, CodeEnvironment if objects are missing.
+// there is no such commit.
 func (m *Mirrors) Tree(ctx context.Context, name, commit string) ([]Entry, error) {
 	commit, err := m.exact(ctx, name, commit)
 	if err != nil {
 		return nil, err
 	}
-	text, err := m.run(ctx, name, maxTree, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+	text, err := m.run(ctx, name, maxTree, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if errors.Is(err, errTooMuch) {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "the commit %s of %s has too many files", commit, name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]Entry, 0, strings.Count(string(text), "\x00"))
-	for line := range strings.SplitSeq(string(text), "\x00") {
+	list := string(text)
+	entries := make([]Entry, 0, strings.Count(list, "\x00"))
+	for line := range strings.SplitSeq(list, "\x00") {
 		if line == "" {
 			continue
 		}
@@ -69,23 +68,14 @@ func (m *Mirrors) exact(ctx context.Context, name, commit string) (string, error
 	return m.Commit(ctx, name, commit)
 }
 
-var errEntry = errors.New("git listed an entry that is none, or an object is missing")
+var errEntry = errors.New("git listed an entry that is none")
 
-// parseEntry reads "MODE KIND ID SIZE\tPATH".
+// parseEntry reads "MODE KIND ID\tPATH".
 func parseEntry(line string) (Entry, error) {
 	head, path, _ := strings.Cut(line, "\t")
-	parts := strings.Fields(head)
-	if len(parts) != 4 || path == "" {
+	parts := strings.Split(head, " ")
+	if len(parts) != 3 || path == "" {
 		return Entry{}, errEntry
 	}
-	e := Entry{Path: path, Mode: parts[0], Blob: parts[2], Size: -1}
-	if e.Submodule() {
-		return e, nil
-	}
-	size, err := strconv.ParseInt(parts[3], 10, 64)
-	if err != nil {
-		return Entry{}, errEntry // BAD: the object is missing
-	}
-	e.Size = size
-	return e, nil
+	return Entry{Path: path, Mode: parts[0], Blob: parts[2]}, nil
 }
