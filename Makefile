@@ -88,6 +88,7 @@ test-needs: ## Install what the tests need
 	@scripts/runner-images.sh
 	@scripts/python.sh shard/testdata/requirements.txt >/dev/null
 	@scripts/python.sh jinja/testdata/requirements.txt >/dev/null
+	@scripts/python.sh codeindex/languages/testdata/reference/requirements.txt >/dev/null
 	@scripts/templates.sh >/dev/null
 	@scripts/parsers.sh >/dev/null
 	@scripts/python.sh tokenizer/testdata/requirements.txt >/dev/null
