@@ -6,6 +6,7 @@ import (
 	"relabel"
 	"relabel/cli"
 	"relabel/codeindex"
+	"relabel/codeindex/languages"
 	"relabel/envs/repository"
 	"relabel/envs/scaffold/reposearcher"
 	"relabel/mixer"
@@ -15,6 +16,7 @@ import (
 // searches are what a process needs to roll out tasks to localise.
 type searches struct {
 	mirrors *repository.Mirrors
+	parsers *languages.Parsers
 	indexer *repository.Indexer
 	mixer   *mixer.Mixer
 }
@@ -28,8 +30,12 @@ func (p *process) openSearches(f cli.WorkFlags) (*searches, error) {
 	if err != nil {
 		return nil, err
 	}
-	indexer := repository.NewIndexer(repository.IndexerConfig{Mirrors: mirrors, Parsers: openParsers(), Store: p.db.Store, Memory: indexMemory})
-	return &searches{mirrors: mirrors, indexer: indexer}, nil
+	parsers, missing := languages.Open("")
+	for _, err := range missing {
+		p.log.Warn().Err(err).Msg("files of some languages are not indexed")
+	}
+	indexer := repository.NewIndexer(repository.IndexerConfig{Mirrors: mirrors, Parsers: parsers, Store: p.db.Store, Memory: indexMemory})
+	return &searches{mirrors: mirrors, parsers: parsers, indexer: indexer}, nil
 }
 
 // close ends all children. It is safe to call on nil.
@@ -39,6 +45,7 @@ func (s *searches) close() {
 	}
 	s.indexer.Close()
 	s.mirrors.Close()
+	s.parsers.Close()
 }
 
 // indexMemory bounds the indexes that a process keeps in memory, in bytes (512 MiB).
