@@ -52,8 +52,8 @@ type FailureFinding struct {
 type FailureEvidence struct {
 	Trajectory Trajectory
 	Kind       TaskKind // of its task; only tasks to repair have modes
-	Patch      []byte // the submission; nil if it could not be taken
-	GoldPatch  string // "" if the task has none
+	Patch      []byte   // the submission; nil if it could not be taken
+	GoldPatch  string   // "" if the task has none
 	Verdict    *Verdict
 }
 

@@ -34,11 +34,14 @@ type TrajectoryFilter struct {
 	ToolUseError    ToolUseChoice
 	Submitted       *bool
 	Resolved        *bool // submitted and passed; false: a verdict, and not both
+	Hit             *bool // whether the answer of a scored one names a gold location
 	LabelsMissing   bool  // at least one label is missing
 	MinTurns        *int
 	MaxTurns        *int
 	MinAgreement    *float64 // 0 to 1; either bound excludes trajectories without an agreement
 	MaxAgreement    *float64
+	MinScore        *float64 // 0 to 1; either bound excludes trajectories without a score
+	MaxScore        *float64
 	Flag            string // of one of its reviews; AnyFlag: any flag
 	Reviewed        *bool  // whether it has a review, including a note without a flag
 }
@@ -69,11 +72,13 @@ const (
 	LowestAgreement    TrajectorySort = "lowest_agreement"
 	EarliestDifference TrajectorySort = "earliest_difference" // the first turn whose label differs from the student's action
 	LatestDifference   TrajectorySort = "latest_difference"
+	HighestScore       TrajectorySort = "highest_score"
+	LowestScore        TrajectorySort = "lowest_score"
 )
 
 // TrajectorySorts lists every sort.
 var TrajectorySorts = []TrajectorySort{Newest, Oldest, MostTurns, FewestTurns, MostTokens, FewestTokens,
-	HighestAgreement, LowestAgreement, EarliestDifference, LatestDifference}
+	HighestAgreement, LowestAgreement, EarliestDifference, LatestDifference, HighestScore, LowestScore}
 
 // TrajectoryPage is a page of a list of trajectories.
 type TrajectoryPage struct {

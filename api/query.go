@@ -26,21 +26,24 @@ type TrajectoryQuery struct {
 	State        relabel.TrajectoryState `query:"state" enum:"queued,running,labelling,verifying,done,failed,cancelled" default:"" doc:"Only in this state."`
 	EndReason    relabel.EndReason       `query:"end_reason" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken,teacher_turns,prompt_too_long" default:"" doc:"Only rollouts that ended for this reason."`
 	Failure      relabel.FailureReason   `query:"failure" enum:"environment,image_missing,endpoint,verifier,secret,internal" default:"" doc:"Only failed for this reason."`
-	Verdict      relabel.VerdictKind     `query:"verdict" enum:"passed,failed,error,unverified,cut,none" default:"" doc:"Only with this verdict; error: an infrastructure error, unverified: done but not verified, cut: the label rule ended the rollout, none: not yet, or cancelled."`
-	Reason       relabel.VerdictReason   `query:"verdict_reason" enum:"passed,tests,tests_timed_out,tests_did_not_finish,tests_tampered,empty_patch,patch_does_not_apply,patch_unsafe" default:"" doc:"Only with a verdict for this reason."`
+	Verdict      relabel.VerdictKind     `query:"verdict" enum:"passed,failed,scored,error,unverified,cut,none" default:"" doc:"Only with this verdict; scored: an answer to localise or its absence, error: an infrastructure error, unverified: done but not verified, cut: the label rule ended the rollout or its prompt was too long, none: not yet, or cancelled."`
+	Reason       relabel.VerdictReason   `query:"verdict_reason" enum:"passed,tests,tests_timed_out,tests_did_not_finish,tests_tampered,empty_patch,patch_does_not_apply,patch_unsafe,scored,no_answer" default:"" doc:"Only with a verdict for this reason."`
 	FailureMode  relabel.FailureMode     `query:"failure_mode" enum:"loop,overflow,budget,no_edit,other,syntax_or_runtime,wrong_file,wrong_solution" default:"" doc:"Only unresolved ones with this primary failure mode."`
 	JudgedMode   relabel.FailureMode     `query:"judged_mode" enum:"loop,overflow,budget,no_edit,other,syntax_or_runtime,wrong_file,wrong_solution" default:"" doc:"Only those to which a judge gave this failure mode."`
 	ToolUseError relabel.ToolUseChoice   `query:"tool_use_error" enum:"true,false,unresolved" default:"" doc:"true: only with a call that was malformed, named an unknown tool or was refused by the tool; false: only computed ones without; unresolved: as true, and only the unresolved ones that reports of failure modes count."`
 	Submitted    string                  `query:"submitted" enum:"true,false" default:"" doc:"Only with, or without, a valid submission."`
 	Resolved     string                  `query:"resolved" enum:"true,false" default:"" doc:"true: only resolved, that is submitted and passed; false: only with a verdict and not resolved."`
+	Hit          string                  `query:"hit" enum:"true,false" default:"" doc:"true: only scored ones whose answer names at least one gold location; false: only scored ones whose answer names none, or without an answer."`
 	Labels       string                  `query:"labels" enum:"missing" default:"" doc:"missing: only trajectories with a missing label."`
 	TurnsMin     Number                  `query:"turns_min" minimum:"0" maximum:"2147483647" doc:"Only with this many turns or more."`
 	TurnsMax     Number                  `query:"turns_max" minimum:"0" maximum:"2147483647" doc:"Only with this many turns or fewer."`
 	AgreementMin Number                  `query:"agreement_min" minimum:"0" maximum:"1" doc:"Only with this agreement or more."`
 	AgreementMax Number                  `query:"agreement_max" minimum:"0" maximum:"1" doc:"Only with this agreement or less."`
+	ScoreMin     Number                  `query:"score_min" minimum:"0" maximum:"1" doc:"Only with this score or more."`
+	ScoreMax     Number                  `query:"score_max" minimum:"0" maximum:"1" doc:"Only with this score or less."`
 	Flag         string                  `query:"flag" maxLength:"60" doc:"Only with a review that has this flag; *: any flag."`
 	Reviewed     string                  `query:"reviewed" enum:"true,false" default:"" doc:"Only with, or without, a review."`
-	Sort         relabel.TrajectorySort  `query:"sort" enum:"newest,oldest,most_turns,fewest_turns,most_tokens,fewest_tokens,highest_agreement,lowest_agreement,earliest_difference,latest_difference" default:"newest" doc:"An order by a figure lists finished trajectories that have the figure first, then the others, newest first."`
+	Sort         relabel.TrajectorySort  `query:"sort" enum:"newest,oldest,most_turns,fewest_turns,most_tokens,fewest_tokens,highest_agreement,lowest_agreement,earliest_difference,latest_difference,highest_score,lowest_score" default:"newest" doc:"An order by a figure lists finished trajectories that have the figure first, then the others, newest first."`
 }
 
 // TrajectoryPageQuery asks for a page of trajectories.

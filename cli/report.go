@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"relabel"
@@ -19,7 +20,9 @@ func PrintIterations(ctx context.Context, cl *Session, runs ...relabel.Run) erro
 // printRuns is PrintIterations, optionally with the students, benchmarks and ids of the iterations: pause,
 // retry, label and others take one.
 func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) error {
-	heads := []string{"RUN", "ITERATION", "MIXTURE", "TRAJECTORIES", "FAILED", "TURNS", "BY TEACHER", "LABELS", "MISSING", "SUBMITTED", "RESOLVED", "PASSED ONLY", "STATE"}
+	heads := []string{"RUN", "ITERATION", "MIXTURE", "TRAJECTORIES", "FAILED", "TURNS", "BY TEACHER", "LABELS", "MISSING", "SUBMITTED"}
+	heads = append(heads, gradeHeads(runs)...)
+	heads = append(heads, "STATE")
 	if ids {
 		heads = append(heads, "STUDENT", "BENCHMARK", "ID")
 	}
@@ -35,7 +38,9 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 			ended, all := counts(p)
 			cells := []any{run.Name, fmt.Sprintf("%s %d", it.Kind, it.Number), mixture(it.Iteration),
 				fmt.Sprintf("%d of %d", ended, all), p.Trajectories[relabel.Failed], p.Turns, share(p.TeacherTurns, p.Turns), labelsOf(p), p.LabelsMissed,
-				p.Submitted, resolvedOf(p), p.PassedUnsubmitted, standing(run, it.Iteration)}
+				p.Submitted}
+			cells = append(cells, grades(run.TaskKind, p)...)
+			cells = append(cells, standing(run, it.Iteration))
 			if ids {
 				cells = append(cells, it.Student, benchmarkOf(it), it.ID)
 			}
@@ -62,15 +67,35 @@ func benchmarkOf(it api.IterationView) string {
 	return cmp.Or(it.Benchmark, "without a name")
 }
 
-// resolvedOf is the number of resolved trajectories among those with a verdict, and how many were
-// not verified or were ended by the label rule.
-func resolvedOf(p relabel.Progress) string {
-	text := fmt.Sprintf("%d of %d", p.Resolved, p.Verified)
+// gradeHeads are the heads of the columns of grades: scores where the tasks of the runs are to localise.
+func gradeHeads(runs []relabel.Run) []string {
+	repair := slices.ContainsFunc(runs, func(r relabel.Run) bool { return r.TaskKind != relabel.Localise })
+	localise := slices.ContainsFunc(runs, func(r relabel.Run) bool { return r.TaskKind == relabel.Localise })
+	switch {
+	case repair && localise:
+		return []string{"RESOLVED OR SCORE", "PASSED ONLY OR HITS"}
+	case localise:
+		return []string{"SCORE", "HITS"}
+	}
+	return []string{"RESOLVED", "PASSED ONLY"}
+}
+
+// grades are the cells of these columns: resolved trajectories among those with a verdict, and those that
+// pass and were not submitted; or the mean score, and how many of the scored ones have a hit.
+func grades(kind relabel.TaskKind, p relabel.Progress) []any {
+	if kind == relabel.Localise {
+		return []any{meanOf(p.MeanScore) + withoutVerdict(p), fmt.Sprintf("%d of %d", p.Hit, p.Scored)}
+	}
+	return []any{fmt.Sprintf("%d of %d", p.Resolved, p.Verified) + withoutVerdict(p), p.PassedUnsubmitted}
+}
+
+// withoutVerdict says how many trajectories were not verified, were ended by the label rule or were skipped.
+func withoutVerdict(p relabel.Progress) (text string) {
 	if p.Unverified > 0 {
 		text += fmt.Sprintf(" (%d not verified)", p.Unverified)
 	}
 	if p.Cut > 0 {
-		text += fmt.Sprintf(" (%d cut by the label rule)", p.Cut)
+		text += fmt.Sprintf(" (%d cut)", p.Cut)
 	}
 	return text
 }

@@ -37,14 +37,18 @@ func (c *trajectoryList) Run(ctx context.Context) error {
 }
 
 func printTrajectories(all []relabel.Trajectory) error {
-	heads := []string{"ID", "ITERATION", "INSTANCE", "STATE", "TURNS", "END", "SUBMITTED", "VERDICT", "RESOLVED", "MODE", "FAILURE", "DETAIL",
+	heads := []string{"ID", "ITERATION", "INSTANCE", "STATE", "TURNS", "END", "SUBMITTED", "VERDICT", "RESOLVED", "SCORE", "HITS", "MODE", "FAILURE", "DETAIL",
 		"TOKENS", "AGREEMENT", "MISSING", "FLAGS"}
 	return printTable(all, heads, func(j relabel.Trajectory) []any {
 		agreement := ""
 		if j.Agreement != nil {
 			agreement = fmt.Sprintf("%.2f", *j.Agreement)
 		}
-		return []any{j.ID, fmt.Sprintf("%s %d", j.Kind, j.Iteration), j.InstanceID, j.State, j.Turns, j.EndReason, j.Submitted, j.Verdict, j.Resolved,
+		score := ""
+		if j.Score != nil {
+			score = fmt.Sprintf("%.3f", *j.Score)
+		}
+		return []any{j.ID, fmt.Sprintf("%s %d", j.Kind, j.Iteration), j.InstanceID, j.State, j.Turns, j.EndReason, j.Submitted, j.Verdict, j.Resolved, score, j.Hits,
 			j.FailureMode, j.Failure, j.FailureDetail, j.Tokens, agreement, j.LabelsMissing, strings.Join(j.Flags, ", ")}
 	})
 }

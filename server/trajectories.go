@@ -34,9 +34,10 @@ func trajectoryFilter(in api.TrajectoryQuery) (relabel.TrajectoryFilter, error) 
 		InstanceID: in.Instance, InstancePart: in.InstancePart, Text: in.Text,
 		State: in.State, EndReason: in.EndReason, Failure: in.Failure, Verdict: in.Verdict, VerdictReason: in.Reason,
 		FailureMode: in.FailureMode, JudgedMode: in.JudgedMode, ToolUseError: in.ToolUseError,
-		Submitted: optionalBool(in.Submitted), Resolved: optionalBool(in.Resolved), LabelsMissing: in.Labels == "missing",
+		Submitted: optionalBool(in.Submitted), Resolved: optionalBool(in.Resolved), Hit: optionalBool(in.Hit), LabelsMissing: in.Labels == "missing",
 		MinTurns: q.whole("turns_min", in.TurnsMin), MaxTurns: q.whole("turns_max", in.TurnsMax),
 		MinAgreement: q.number("agreement_min", in.AgreementMin), MaxAgreement: q.number("agreement_max", in.AgreementMax),
+		MinScore: q.number("score_min", in.ScoreMin), MaxScore: q.number("score_max", in.ScoreMax),
 		Flag: in.Flag, Reviewed: optionalBool(in.Reviewed),
 	}, q.err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"testing"
 
 	"relabel"
@@ -12,7 +13,7 @@ import (
 )
 
 // seedScored stores a run to localise with an evaluation of three rollouts of one task: a score of 0.5 with two
-// hits, one of 0 without, and one without an answer; a fourth, of another task, is running.
+// hits, one of 0 without, and one without an answer; a fourth, of another task, is queued.
 func seedScored(t *testing.T, s *store.Store) (d storetest.Seeded, evaluation relabel.PlannedIteration) {
 	t.Helper()
 	d = storetest.SeedLocalise(t, s, 2)
@@ -26,7 +27,6 @@ func seedScored(t *testing.T, s *store.Store) (d storetest.Seeded, evaluation re
 	storetest.Localise(t, s, claim(0), 0.5, "a.py::f", "b.go::g")
 	storetest.Localise(t, s, claim(1), 0, "c.py::h")
 	storetest.Localise(t, s, claim(2), 0)
-	claim(3)
 	return d, p
 }
 
@@ -120,5 +120,52 @@ func TestARolloutWithATooLongPromptIsNotGraded(t *testing.T) {
 	must(t, err)
 	if r := results[0]; r.Graded != 0 || r.Infrastructure != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestTrajectoriesAreListedByScoreAndHit(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	_, p := seedScored(t, s)
+	storetest.Localise(t, s, storetest.Claim(t, s, p.Trajectories[3].ID, "w"), 0.25, "b.go::g")
+	nth := map[relabel.ID]int{}
+	for i, tr := range p.Trajectories {
+		nth[tr.ID] = i
+	}
+	yes, no, quarter, zero := true, false, 0.25, 0.0
+	for _, c := range []struct {
+		name   string
+		filter relabel.TrajectoryFilter
+		sort   relabel.TrajectorySort
+		want   []int
+	}{
+		{"hit", relabel.TrajectoryFilter{Hit: &yes}, relabel.LowestScore, []int{3, 0}},
+		{"no hit", relabel.TrajectoryFilter{Hit: &no}, relabel.LowestScore, []int{1, 2}},
+		{"at least 0.25", relabel.TrajectoryFilter{MinScore: &quarter}, relabel.HighestScore, []int{0, 3}},
+		{"at most 0.25", relabel.TrajectoryFilter{MaxScore: &quarter}, relabel.HighestScore, []int{3, 2, 1}},
+		{"0", relabel.TrajectoryFilter{MinScore: &zero, MaxScore: &zero}, relabel.Oldest, []int{1, 2}},
+		{"scored", relabel.TrajectoryFilter{Verdict: relabel.VerdictScore}, relabel.HighestScore, []int{0, 3, 2, 1}},
+		{"not answered", relabel.TrajectoryFilter{VerdictReason: relabel.VerdictNoAnswer}, relabel.Newest, []int{2}},
+		{"hit", relabel.TrajectoryFilter{Hit: &yes, MinScore: &quarter}, relabel.Newest, []int{3, 0}},
+	} {
+		for limit := 1; limit <= 4; limit++ { // pages follow each other
+			var got []int
+			for p := (relabel.Page{Limit: limit}); ; {
+				page, err := s.ListTrajectories(ctx, c.filter, c.sort, p)
+				must(t, err)
+				if page.Total != len(c.want) || !page.Exact {
+					t.Errorf("%s: %d counted", c.name, page.Total)
+				}
+				for _, tr := range page.Items {
+					got = append(got, nth[tr.ID])
+				}
+				if p.After = page.Next; p.After == "" {
+					break
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s by %s, pages of %d: %v, not %v", c.name, c.sort, limit, got, c.want)
+			}
+		}
 	}
 }

@@ -99,6 +99,7 @@ func (q *queryBuilder) filter(f resolvedFilter, of segment) {
 	// planner does not infer it for false.
 	narrow(q, "tr.submitted IS NOT NULL AND tr.submitted = %s", f.Submitted)
 	narrow(q, "tr.resolved IS NOT NULL AND tr.resolved = %s", f.Resolved)
+	narrow(q, "tr.hits IS NOT NULL AND (tr.hits > 0) = %s", f.Hit)
 	q.toolUse(f.ToolUseError)
 	if f.LabelsMissing {
 		q.where("tr.labels_missing > 0")
@@ -108,6 +109,9 @@ func (q *queryBuilder) filter(f resolvedFilter, of segment) {
 	}
 	if f.MinAgreement != nil || f.MaxAgreement != nil {
 		q.between("tr.final_agreement", "tr.agreed::float8 / nullif(tr.compared, 0)", atLeast(f.MinAgreement, 0), atLeast(f.MaxAgreement, 1), of)
+	}
+	if f.MinScore != nil || f.MaxScore != nil {
+		q.between("tr.score", "tr.score", atLeast(f.MinScore, 0), atLeast(f.MaxScore, 1), of)
 	}
 	q.reviewed(f)
 }
@@ -181,7 +185,7 @@ type resolvedFilter struct {
 
 // byFigure reports whether the filter bounds a figure.
 func (f resolvedFilter) byFigure() bool {
-	return f.MinTurns != nil || f.MaxTurns != nil || f.MinAgreement != nil || f.MaxAgreement != nil
+	return f.MinTurns != nil || f.MaxTurns != nil || f.MinAgreement != nil || f.MaxAgreement != nil || f.MinScore != nil || f.MaxScore != nil
 }
 
 const (

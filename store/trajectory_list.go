@@ -243,12 +243,15 @@ func segmentsOf(sort relabel.TrajectorySort) ([]segment, error) {
 	case relabel.HighestAgreement, relabel.LowestAgreement:
 		f = segment{key: "tr.final_agreement", arg: func(key uint64) any { return math.Float64frombits(key) },
 			keyOf: func(t relabel.Trajectory) uint64 { return math.Float64bits(known(t.Agreement)) }}
+	case relabel.HighestScore, relabel.LowestScore:
+		f = segment{key: "tr.score", arg: func(key uint64) any { return math.Float64frombits(key) },
+			keyOf: func(t relabel.Trajectory) uint64 { return math.Float64bits(known(t.Score)) }}
 	case relabel.EarliestDifference, relabel.LatestDifference:
 		f = segment{key: "tr.final_differs", arg: count, keyOf: func(t relabel.Trajectory) uint64 { return uint64(known(t.FirstDiffers)) }}
 	default:
 		return nil, relabel.Errorf(relabel.CodeInvalid, "sort must be one of %v", relabel.TrajectorySorts).On("sort")
 	}
-	f.descending = slices.Contains([]relabel.TrajectorySort{relabel.MostTurns, relabel.MostTokens, relabel.HighestAgreement, relabel.LatestDifference}, sort)
+	f.descending = slices.Contains([]relabel.TrajectorySort{relabel.MostTurns, relabel.MostTokens, relabel.HighestAgreement, relabel.LatestDifference, relabel.HighestScore}, sort)
 	f.over, f.holds, made.holds = true, f.key+" IS NOT NULL", f.key+" IS NULL"
 	if f.key == "tr.final_turns" || f.key == "tr.final_tokens" {
 		made.holds, made.open = "tr.ended_at IS NULL", true // the same, in the words of an index

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"relabel"
@@ -32,7 +33,7 @@ type listView struct {
 }
 
 // columns are the optional columns of a list.
-type columns struct{ Task, Run, Iteration, Student, Pick bool }
+type columns struct{ Task, Run, Iteration, Student, Pick, Score bool }
 
 // Has returns the optional columns of the list.
 func (v listView) Has() columns { return v.columns }
@@ -115,6 +116,8 @@ func (v *viewer) list(r *http.Request, at listPlace) (listView, error) {
 	}
 	view.columns.Run = at.Columns.Run && view.Run == nil
 	view.columns.Iteration = at.Columns.Iteration && view.Iteration == nil
+	view.columns.Score = sort == relabel.HighestScore || sort == relabel.LowestScore ||
+		slices.ContainsFunc(found.Items, func(t relabel.Trajectory) bool { return t.Score != nil })
 	view.Headings = headingsOf(view.columns, sort, to)
 	view.JSON, view.Texts = listAddress{"/v1/trajectories", q}.narrowed(at.InREST), listAddress{searchPath, q}.narrowed(at.InREST)
 	if view.Rows, err = v.listRows(ctx, found.Items, view.columns); err != nil {

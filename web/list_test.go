@@ -38,7 +38,7 @@ func TestEveryFilterOfRESTHasAControl(t *testing.T) {
 			t.Errorf("?%s lists nothing of its run", names)
 		}
 	}
-	for _, path := range []string{"run=nobody", "turns_min=x", "turns_max=-1", "agreement_min=2", "agreement_max=NaN", "labels=there", "reviewed=maybe", "sort=best", "before=x", "iteration=0", "taskset=x", "q=" + strings.Repeat("x", 1001), "instance=" + strings.Repeat("x", 1001)} {
+	for _, path := range []string{"run=nobody", "turns_min=x", "turns_max=-1", "agreement_min=2", "agreement_max=NaN", "score_min=2", "hit=maybe", "labels=there", "reviewed=maybe", "sort=best", "before=x", "iteration=0", "taskset=x", "q=" + strings.Repeat("x", 1001), "instance=" + strings.Repeat("x", 1001)} {
 		s.get(400, "/trajectories?"+path)
 	}
 }

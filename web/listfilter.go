@@ -15,7 +15,7 @@ import (
 
 // filterWords are texts of the values of filters that are not shown as they are.
 var filterWords = map[string]map[string]string{
-	"verdict":        {"error": "infrastructure", "unverified": "not verified", "cut": "cut by the label rule", "none": "none yet"},
+	"verdict":        {"error": "infrastructure", "unverified": "not verified", "cut": "cut short or skipped", "none": "none yet", "scored": "answer scored"},
 	"end_reason":     wordsOf(endWords),
 	"failure":        {"image_missing": "image missing"},
 	"failure_mode":   wordsOf(modeWords),
@@ -23,6 +23,7 @@ var filterWords = map[string]map[string]string{
 	"tool_use_error": {"true": "yes", "false": "no", "unresolved": "yes, unresolved"},
 	"resolved":       yesNo,
 	"submitted":      yesNo,
+	"hit":            yesNo,
 	"labels":         {"missing": "some are missing"},
 	"reviewed":       yesNo,
 	// "tests pass" includes submitted trajectories; verdictWords describes only unresolved ones.
@@ -113,8 +114,9 @@ func readFilter(q url.Values) (f relabel.TrajectoryFilter, err error) {
 	into := map[string]any{"run": &f.RunID, "iteration": &f.IterationID, "taskset": &f.TasksetID, "task": &f.TaskID, "q": &f.Text, "instance": &f.InstanceID, "instance_part": &f.InstancePart, "flag": &f.Flag,
 		"state": &f.State, "end_reason": &f.EndReason, "failure": &f.Failure, "verdict": &f.Verdict, "verdict_reason": &f.VerdictReason,
 		"failure_mode": &f.FailureMode, "judged_mode": &f.JudgedMode, "tool_use_error": &f.ToolUseError,
-		"submitted": &f.Submitted, "resolved": &f.Resolved, "reviewed": &f.Reviewed, "labels": &labels,
-		"turns_min": &f.MinTurns, "turns_max": &f.MaxTurns, "agreement_min": &f.MinAgreement, "agreement_max": &f.MaxAgreement}
+		"submitted": &f.Submitted, "resolved": &f.Resolved, "hit": &f.Hit, "reviewed": &f.Reviewed, "labels": &labels,
+		"turns_min": &f.MinTurns, "turns_max": &f.MaxTurns, "agreement_min": &f.MinAgreement, "agreement_max": &f.MaxAgreement,
+		"score_min": &f.MinScore, "score_max": &f.MaxScore}
 	if n, err := strconv.ParseInt(q.Get("iteration"), 10, 32); err == nil && n > 0 {
 		f.IterationNumber = int(n)
 		delete(into, "iteration")

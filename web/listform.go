@@ -42,8 +42,8 @@ func (v *viewer) filterForm(ctx context.Context, at listPlace, q url.Values, vie
 		return form, err
 	}
 	form.Main = append(form.Main, chosen(q, "state", "state"), chosen(q, "resolved", "resolved"), chosen(q, "verdict", "tests"), sortControl(q))
-	form.More = append(form.More, chosen(q, "verdict_reason", "verdict"), chosen(q, "end_reason", "rollout ended by"), chosen(q, "failure", "failed for"), chosen(q, "failure_mode", "failure mode"), chosen(q, "judged_mode", "failure mode, judged"), chosen(q, "tool_use_error", "tool-use error"), chosen(q, "submitted", "submitted"), chosen(q, "labels", "labels"),
-		number("turns_min", "turns from", "1"), number("turns_max", "to", "1"), number("agreement_min", "agreement from", "any"), number("agreement_max", "to", "any"),
+	form.More = append(form.More, chosen(q, "verdict_reason", "verdict"), chosen(q, "end_reason", "rollout ended by"), chosen(q, "failure", "failed for"), chosen(q, "failure_mode", "failure mode"), chosen(q, "judged_mode", "failure mode, judged"), chosen(q, "tool_use_error", "tool-use error"), chosen(q, "submitted", "submitted"), chosen(q, "hit", "names a gold location"), chosen(q, "labels", "labels"),
+		number("turns_min", "turns from", "1"), number("turns_max", "to", "1"), number("agreement_min", "agreement from", "any"), number("agreement_max", "to", "any"), number("score_min", "score from", "any"), number("score_max", "to", "any"),
 		flags.at(q), chosen(q, "reviewed", "reviewed"))
 	form.Used = slices.ContainsFunc(form.More, func(c control) bool { return q.Get(c.Name) != "" })
 	for _, name := range []string{"task", "instance"} {

@@ -33,6 +33,7 @@ var listColumns = []struct {
 	{name: "who acted", title: "the executor of each turn, and whether the label agrees with the student’s action"},
 	{"first ▲", "n", "the first turn whose label differs from the student’s action", sorting{relabel.EarliestDifference, relabel.LatestDifference, false}},
 	{"agreement", "n", "share of student turns whose label agrees with the action", sorting{relabel.LowestAgreement, relabel.HighestAgreement, false}},
+	{"score", "n", "nDCG of the ranked answer, of tasks to localise", sorting{relabel.HighestScore, relabel.LowestScore, true}},
 	{"turns", "n", "", sorting{relabel.MostTurns, relabel.FewestTurns, true}},
 	{"tokens", "n", "of executed actions and labels, prompts and answers together", sorting{relabel.MostTokens, relabel.FewestTokens, true}},
 	{name: "took", class: "n", title: "from the first claim to the end"},
@@ -46,7 +47,7 @@ func headingsOf(has columns, sort relabel.TrajectorySort, to listAddress) (all [
 	if sort == "" {
 		sort = relabel.Newest
 	}
-	there := map[string]bool{"A · B": has.Pick, "task": has.Task, "run": has.Run, "iteration": has.Iteration, "student": has.Student}
+	there := map[string]bool{"A · B": has.Pick, "task": has.Task, "run": has.Run, "iteration": has.Iteration, "student": has.Student, "score": has.Score}
 	for _, c := range listColumns {
 		if is, some := there[c.name]; some && !is {
 			continue

@@ -62,3 +62,23 @@ func TestARunThatRepairsHasNoFiguresOfLocalisation(t *testing.T) {
 	}
 	contains(t, s.get(200, run+"/localisation"), "no tasks to localise issues")
 }
+
+func TestScoresTakeThePlaceOfResolved(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	d := storetest.SeedLocalise(t, s.store, 2)
+	storetest.Localise(t, s.store, storetest.Claim(t, s.store, d.Trajectories[0].ID, "w"), 0.5, "a.py::f")
+	storetest.Localise(t, s.store, storetest.Claim(t, s.store, d.Trajectories[1].ID, "w"), 0)
+	run, iteration := "/runs/"+d.Run.ID.String(), "/iterations/"+d.Iteration.ID.String()
+	page := s.get(200, run)
+	contains(t, page, `<th class="n">mean score</th><th class="n">with a hit</th>`, `<td class="n">0.25</td>`, "1 of 2 (50%)", "Mean score", "Answers with a hit")
+	if strings.Contains(page, "Resolved, of those") || strings.Contains(page, ">resolved</th>") {
+		t.Error("the run has a figure of resolved trajectories")
+	}
+	contains(t, s.get(200, "/"), `<th class="n">mean score</th>`)
+	contains(t, s.get(200, iteration), "<dt>mean score</dt>", "<dt>answers with a hit</dt>", "hit=true", "score 0.50", `data-label="score"`, "1 hit<")
+	contains(t, s.get(200, run+"/tasks"), "scored, with a hit", "scored, without a hit")
+	list := s.get(200, "/trajectories?hit=true&score_min=0.5&sort=highest_score")
+	contains(t, list, "<b>1</b> of", d.Tasks[0].InstanceID, `name="score_min"`, "lowest score")
+	contains(t, s.get(200, "/v1/trajectories?hit=false&score_max=0"), d.Tasks[1].InstanceID, `"total":1`)
+}

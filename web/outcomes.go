@@ -20,12 +20,14 @@ func (o outcomeCount) Many() bool { return o.Count > 1 }
 func outcomeCounts(c relabel.GridCell) []outcomeCount {
 	all := []outcomeCount{
 		{"good", "✓", "resolved", c.Resolved},
+		{"good", "✓", "scored, with a hit", c.Hit},
+		{"bad", "✗", "scored, without a hit", c.Missed},
 		{"bad", "◐", "passes, not submitted", c.PassedUnsubmitted},
 		{"bad", "✗", "failed", c.Failed},
 		{"limit", "◷", "out of time", c.TimeLimit},
 		{"infra", "⚠", "infrastructure error", c.Error},
 		{"quiet", "–", "not verified", c.Unverified},
-		{"quiet", "–", "cut by the label rule", c.Cut},
+		{"quiet", "–", "cut short or skipped", c.Cut},
 		{"busy", "…", "running", c.Running},
 		{"quiet", "·", "queued", c.Queued},
 		{"quiet", "⊘", "cancelled", c.Cancelled},

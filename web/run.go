@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"relabel"
 	"relabel/safetext"
@@ -75,8 +76,12 @@ func runCharts(run relabel.Run, rounds []round) []chart.Chart {
 		all[i] = r.Round
 	}
 	collects := chart.OfKind(all, relabel.Collect)
-	return []chart.Chart{chart.Mixture(run, collects), chart.Resolved(all), chart.Agreement(collects), chart.Turn(collects), chart.Ends(all, endWord),
-		chart.Calls(all), chart.Tokens(run, all), chart.Cost(all)}
+	grades := []chart.Chart{chart.Resolved(all)}
+	if run.TaskKind == relabel.Localise {
+		grades = []chart.Chart{chart.Scores(all), chart.Hits(all)}
+	}
+	return slices.Concat([]chart.Chart{chart.Mixture(run, collects)}, grades, []chart.Chart{chart.Agreement(collects), chart.Turn(collects), chart.Ends(all, endWord),
+		chart.Calls(all), chart.Tokens(run, all), chart.Cost(all)})
 }
 
 // runTime is the time of all attempts of a run.

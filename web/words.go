@@ -31,6 +31,7 @@ var functions = template.FuncMap{
 	"ended":       endWord,
 	"because":     becauseOf,
 	"verdict":     verdictWord,
+	"hits":        hitsWord,
 	"schedule":    scheduleOf,
 	"ms":          show.Duration,
 	"size":        show.Size,
@@ -130,6 +131,17 @@ func badgeOf(t relabel.Trajectory) badge {
 
 // scoreWord is the score of a ranked answer.
 func scoreWord(t relabel.Trajectory) string { return fmt.Sprintf("score %.2f", *t.Score) }
+
+// hitsWord is the number of hits of an answer, "" without any.
+func hitsWord(hits *int) string {
+	switch {
+	case hits == nil || *hits == 0:
+		return ""
+	case *hits == 1:
+		return "1 hit"
+	}
+	return fmt.Sprintf("%d hits", *hits)
+}
 
 // becauseOf is why a trajectory does not pass, "" if it passes or has no verdict.
 func becauseOf(t relabel.Trajectory) string {

@@ -82,6 +82,23 @@ func bandOf(p float64, n int) (low, high *float64) {
 // for the student alone.
 func Resolved(all []Round) Chart {
 	c := Chart{ID: "resolved", Title: "Resolved, of those with a verdict", Note: "resolved means submitted and passed; infrastructure errors are not counted", X: "iteration", Unit: "%"}
+	return c.byNumber(all, func(p relabel.Progress) *float64 { return portion(p.Resolved, p.Verified) })
+}
+
+// Scores shows the mean score of trajectories of tasks to localise as Resolved shows its share.
+func Scores(all []Round) Chart {
+	c := Chart{ID: "scores", Title: "Mean score", Note: "nDCG of the ranked answers, 0 without one; infrastructure errors are not counted", X: "iteration"}
+	return c.byNumber(all, func(p relabel.Progress) *float64 { return p.MeanScore })
+}
+
+// Hits shows the share of scored trajectories whose answer names a gold location.
+func Hits(all []Round) Chart {
+	c := Chart{ID: "hits", Title: "Answers with a hit, of the scored trajectories", Note: "that name at least one gold location", X: "iteration", Unit: "%"}
+	return c.byNumber(all, func(p relabel.Progress) *float64 { return portion(p.Hit, p.Scored) })
+}
+
+// byNumber gives the chart a line of values for each kind of iteration, by its number.
+func (c Chart) byNumber(all []Round, value func(relabel.Progress) *float64) Chart {
 	last := 0
 	for _, r := range all {
 		last = max(last, r.Number)
@@ -95,7 +112,7 @@ func Resolved(all []Round) Chart {
 	}{{relabel.Collect, "mixture", "passed"}, {relabel.Evaluate, "student alone", "student"}, {relabel.Sample, "student, sampled", "ink"}} {
 		s := Series{Name: of.name, Look: of.look, Values: make([]*float64, last)}
 		for _, r := range OfKind(all, of.kind) {
-			s.Values[r.Number-1] = portion(r.Figures.Progress.Resolved, r.Figures.Progress.Verified)
+			s.Values[r.Number-1] = value(r.Figures.Progress)
 		}
 		if (Chart{Series: []Series{s}}).Drawn() {
 			c.Series = append(c.Series, s)
