@@ -47,13 +47,13 @@ func policyFailure(role relabel.Role, err error) error {
 	return f
 }
 
-// environmentFailure classifies the error of a sandbox.
+// environmentFailure classifies the error of a sandbox or of a repository.
 func environmentFailure(err error) error {
 	f := &failure{reason: relabel.FailEnvironment, detail: relabel.Shown(err), cause: err}
 	switch relabel.CodeOf(err) {
 	case relabel.CodeImageMissing:
 		f.reason = relabel.FailImageMissing
-	case relabel.CodeInvalid:
+	case relabel.CodeInvalid, relabel.CodeNotFound:
 		f.lasts = true
 	case relabel.CodeInternal:
 		f.reason = relabel.FailInternal

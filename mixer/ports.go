@@ -98,7 +98,8 @@ type Episode interface {
 // Environment has the functions through which the mixer acts. They are safe for concurrent use.
 type Environment struct {
 	// Start prepares the claim's sandbox for the first turn. Errors are CodeImageMissing, CodeInvalid
-	// if the image lacks the task's commit, or CodeEnvironment.
+	// if the image lacks the task's commit, CodeNotFound without the task's repository or commit, or
+	// CodeEnvironment.
 	Start func(ctx context.Context, c relabel.Claim) (Episode, error)
 	// Parse classifies an action at a state for the claim's scaffold. It needs no sandbox: late labels
 	// have none.

@@ -276,9 +276,9 @@ func TestABrokenSandboxIsTriedAgainUntilTheBudgetIsUsedUp(t *testing.T) {
 	}
 }
 
-func TestAnImageThatIsMissingOrNotTheTasksIsNotTriedAgain(t *testing.T) {
+func TestAnImageOrRepositoryThatIsMissingOrNotTheTasksIsNotTriedAgain(t *testing.T) {
 	for code, reason := range map[relabel.Code]relabel.FailureReason{
-		relabel.CodeImageMissing: relabel.FailImageMissing, relabel.CodeInvalid: relabel.FailEnvironment,
+		relabel.CodeImageMissing: relabel.FailImageMissing, relabel.CodeInvalid: relabel.FailEnvironment, relabel.CodeNotFound: relabel.FailEnvironment,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench("s", 1)

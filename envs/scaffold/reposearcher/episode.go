@@ -11,7 +11,8 @@ import (
 )
 
 // Repositories gives access to repositories at their commits. It is safe for concurrent use. Errors are
-// CodeInvalid for a repository or commit that does not exist, or CodeEnvironment.
+// CodeNotFound for a repository or commit that does not exist, CodeInvalid for a name or id that is none, or
+// CodeEnvironment.
 type Repositories interface {
 	// Index returns the index of a repository at a commit.
 	Index(ctx context.Context, repository, commit string) (*codeindex.Index, error)
