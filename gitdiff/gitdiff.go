@@ -12,6 +12,7 @@ import (
 type File struct {
 	Old, New         string // its paths before and after; "" if it does not exist
 	OldMode, NewMode string // such as 100755; "" if the diff names none
+	Copied           bool   // the new file is made of a copy of the old one, which stays
 	Binary           bool   // the diff has a binary patch in place of hunks
 	Hunks            []Hunk
 }
@@ -49,13 +50,22 @@ type reader struct {
 	at       int
 	files    []File
 	inHeader bool // all lines since the last "diff --git" belong to its header
+	partial  bool // binary files may lack their contents
 }
 
 // Parse lists the files that a unified diff changes; paths lose their first folder, as with git
 // apply. The hunks must be complete: an error names the first line that does not fit, and the
 // files up to there are returned too.
 func Parse(text string) ([]File, error) {
-	r := &reader{lines: Lines(text)}
+	return (&reader{lines: Lines(text)}).read()
+}
+
+// Changes is Parse for a diff that is not to be applied as a whole: binary files may lack their contents.
+func Changes(text string) ([]File, error) {
+	return (&reader{lines: Lines(text), partial: true}).read()
+}
+
+func (r *reader) read() ([]File, error) {
 	var err error
 	for r.at < len(r.lines) && err == nil {
 		switch r.lines[r.at].Op {
@@ -104,6 +114,7 @@ func (r *reader) header(line string) (err error) {
 		err = r.gitHeader(value)
 	case "rename from", "copy from":
 		f.Old, err = unquote(value)
+		f.Copied = word == "copy"
 	case "rename to", "copy to":
 		f.New, err = unquote(value)
 	case "old mode":
@@ -117,7 +128,8 @@ func (r *reader) header(line string) (err error) {
 	case "GIT binary":
 		f.Binary = true
 	case "Binary files":
-		if strings.HasSuffix(value, " differ") {
+		f.Binary = true
+		if strings.HasSuffix(value, " differ") && !r.partial {
 			return fmt.Errorf("lacks the contents of a binary file, so it cannot be applied: %s", line)
 		}
 	default:

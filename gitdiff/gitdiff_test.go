@@ -92,3 +92,19 @@ func TestDiffsOfGitAreRead(t *testing.T) {
 		}
 	})
 }
+
+func TestChangesTakesBinaryFilesWithoutTheirContents(t *testing.T) {
+	text := "diff --git a/t.png b/t.png\nindex 1..2 100644\nBinary files a/t.png and b/t.png differ\n" +
+		"diff --git a/x b/y\nsimilarity index 90%\ncopy from x\ncopy to y\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n" +
+		"diff --git a/u b/v\nsimilarity index 100%\nrename from u\nrename to v\n"
+	files, err := Changes(text)
+	if err != nil || len(files) != 3 || !files[0].Binary || files[0].Copied || !files[1].Copied || files[1].Old != "x" || len(files[1].Hunks) != 1 || files[2].Copied || files[1].Binary {
+		t.Errorf("%+v, %v", files, err)
+	}
+	if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "contents of a binary file") {
+		t.Errorf("Parse gives %v", err)
+	}
+	if _, err := Changes("x"); err == nil {
+		t.Error("a text without a file is a diff")
+	}
+}
