@@ -46,9 +46,7 @@ func validImage(s string) bool { return len(s) <= 511 && imageRef.MatchString(s)
 
 // check reports problems of the fields that were read.
 func (l *taskLine) check(t relabel.Task) {
-	if t.InstanceID != "" && !instanceID.MatchString(t.InstanceID) {
-		l.refuse("instance_id", "%q must be at most 200 letters, digits and . _ + -, and not begin with . + or -", t.InstanceID)
-	}
+	l.checkInstanceID(t.InstanceID)
 	if t.BaseCommit != "" && !commit.MatchString(t.BaseCommit) {
 		l.refuse("base_commit", "%q is not a commit's hash", t.BaseCommit)
 	}
@@ -58,6 +56,13 @@ func (l *taskLine) check(t relabel.Task) {
 	l.checkPatch("patch", t.Patch)
 	l.checkPatch("test_patch", t.TestPatch)
 	l.checkTests(t)
+}
+
+// checkInstanceID refuses a name that is no instance id.
+func (l *taskLine) checkInstanceID(id string) {
+	if id != "" && !instanceID.MatchString(id) {
+		l.refuse("instance_id", "%q must be at most 200 letters, digits and . _ + -, and not begin with . + or -", id)
+	}
 }
 
 // checkPatch refuses a text that is not a diff, and paths outside the tree.
@@ -70,6 +75,11 @@ func (l *taskLine) checkPatch(field, patch string) {
 		l.refuse(field, "%s", err)
 		return
 	}
+	l.checkPaths(field, changes)
+}
+
+// checkPaths refuses paths outside the tree.
+func (l *taskLine) checkPaths(field string, changes []gitdiff.File) {
 	for _, c := range changes {
 		for _, p := range []string{c.Old, c.New} {
 			if p != "" && !insideTree(p) {

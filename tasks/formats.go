@@ -12,7 +12,7 @@ import (
 // ownFields are the fields of relabel's own format. It refuses others, so that misspelt
 // fields are found.
 var ownFields = []string{
-	"instance_id", "image", "workdir", "problem_statement", "hints_text", "patch", "test_patch", "test_cmd",
+	"kind", "instance_id", "image", "workdir", "problem_statement", "hints_text", "patch", "test_patch", "test_cmd",
 	"log_parser", "FAIL_TO_PASS", "PASS_TO_PASS", "repo", "base_commit",
 	"base_version", "created_at", // the origin; not stored
 }
@@ -49,13 +49,16 @@ func (l *taskLine) task(format Format) relabel.Task {
 	if l.unsupported() {
 		return relabel.Task{}
 	}
+	if l.localises(format) {
+		return l.readLocalise()
+	}
 	if format == FormatAuto {
 		if format = l.detectFormat(); format == "" {
 			return relabel.Task{}
 		}
 	}
 	t := relabel.Task{
-		InstanceID: l.need("instance_id"), Repo: l.text("repo"), Image: l.image(format), Workdir: l.folder(format),
+		Kind: relabel.Repair, InstanceID: l.need("instance_id"), Repo: l.text("repo"), Image: l.image(format), Workdir: l.folder(format),
 		ProblemStatement: l.need("problem_statement"), HintsText: l.text("hints_text"), Patch: l.need("patch"),
 		FailToPass: l.tests("FAIL_TO_PASS"), PassToPass: l.tests("PASS_TO_PASS"),
 	}
@@ -85,13 +88,21 @@ func (l *taskLine) folder(format Format) string {
 
 // readOwn reads the fields that are specific to relabel's own format.
 func (l *taskLine) readOwn(t *relabel.Task) {
-	for _, field := range slices.Sorted(maps.Keys(l.fields)) {
-		if !slices.Contains(ownFields, field) {
-			l.refuse(field, "is not a field of a task")
-		}
+	l.onlyFields(ownFields)
+	if kind := l.text("kind"); kind != "" && kind != string(relabel.Repair) {
+		l.refuseKind(kind)
 	}
 	t.BaseCommit, t.TestPatch = l.text("base_commit"), l.text("test_patch")
 	l.readTestCommand(t)
+}
+
+// onlyFields refuses all fields but the known ones.
+func (l *taskLine) onlyFields(known []string) {
+	for _, field := range slices.Sorted(maps.Keys(l.fields)) {
+		if !slices.Contains(known, field) {
+			l.refuse(field, "is not a field of a task")
+		}
+	}
 }
 
 // unsupported refuses the known but unsupported formats by name.

@@ -147,6 +147,23 @@ func (l *taskLine) checkText(field string, raw json.RawMessage, s string) string
 // tests reads a list of test names, given as a list or as a JSON string that holds one.
 // It removes duplicates.
 func (l *taskLine) tests(field string) []string {
+	items := l.list(field, "a list of test names", "the name of a test")
+	if items == nil {
+		return nil
+	}
+	names, seen := make([]string, 0, len(items)), map[string]bool{}
+	for _, name := range items {
+		if !seen[name] {
+			names = append(names, name)
+		}
+		seen[name] = true
+	}
+	return names
+}
+
+// list reads a list of texts, given as a list or as a JSON string that holds one. Problems say what it
+// and its items should be. It is nil with a problem, and without the field.
+func (l *taskLine) list(field, what, item string) []string {
 	l.used[field] = true
 	if !l.has(field) {
 		return nil
@@ -158,27 +175,23 @@ func (l *taskLine) tests(field string) []string {
 	}
 	var items []json.RawMessage
 	if json.Unmarshal(list, &items) != nil {
-		l.refuse(field, "is neither a list of test names nor a JSON string that holds one")
+		l.refuse(field, "is neither %s nor a JSON string that holds one", what)
 		return nil
 	}
-	names, seen := make([]string, 0, len(items)), map[string]bool{}
-	for i, item := range items {
-		if len(item) == 0 || item[0] != '"' {
+	texts := make([]string, len(items))
+	for i, raw := range items {
+		if len(raw) == 0 || raw[0] != '"' {
 			l.refuse(field, "item %d is not a string", i+1)
 			return nil
 		}
-		name := l.unquote(field, item)
+		texts[i] = l.unquote(field, raw)
 		if len(l.problems) > before {
 			return nil
 		}
-		if strings.TrimSpace(name) == "" {
-			l.refuse(field, "item %d is not the name of a test", i+1)
+		if strings.TrimSpace(texts[i]) == "" {
+			l.refuse(field, "item %d is not %s", i+1, item)
 			return nil
 		}
-		if !seen[name] {
-			names = append(names, name)
-		}
-		seen[name] = true
 	}
-	return names
+	return texts
 }

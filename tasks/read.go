@@ -73,25 +73,9 @@ func Read(r io.Reader, format Format) (File, error) {
 		return File{}, err
 	}
 	hash := sha256.New()
-	in := bufio.NewReaderSize(io.TeeReader(r, hash), 1<<16)
 	file := fileReader{format: format, unused: map[string]int{}, lines: map[string]int{}}
-	for number := 1; ; number++ {
-		line, long, err := readLine(in, MaxLine)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return File{}, relabel.Errorf(relabel.CodeInvalid, "the file cannot be read completely").Because(err)
-		}
-		if number == 1 {
-			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-		}
-		if line = bytes.TrimSpace(line); long || len(line) > 0 {
-			file.add(number, line, long)
-		}
-		if err != nil || len(file.problems) > maxProblems {
-			break
-		}
-	}
-	if len(file.problems) > 0 {
-		return File{}, fileError(file.problems)
+	if err := readLines(io.TeeReader(r, hash), file.add); err != nil {
+		return File{}, err
 	}
 	if len(file.tasks) == 0 {
 		return File{}, relabel.Errorf(relabel.CodeInvalid, "the file contains no task")
@@ -99,18 +83,44 @@ func Read(r io.Reader, format Format) (File, error) {
 	return File{Tasks: file.tasks, Digest: hex.EncodeToString(hash.Sum(nil)), Unused: file.unused}, nil
 }
 
+// readLines passes each line that is not blank to add, which returns its problems. It fails if there
+// are any.
+func readLines(r io.Reader, add func(line *taskLine) []problem) error {
+	in := bufio.NewReaderSize(r, 1<<16)
+	var problems []problem
+	for number := 1; ; number++ {
+		line, long, err := readLine(in, MaxLine)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return relabel.Errorf(relabel.CodeInvalid, "the file cannot be read completely").Because(err)
+		}
+		if number == 1 {
+			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		}
+		if line = bytes.TrimSpace(line); long || len(line) > 0 {
+			problems = append(problems, add(readTaskLine(number, line, long))...)
+		}
+		if err != nil || len(problems) > maxProblems {
+			break
+		}
+	}
+	if len(problems) > 0 {
+		return fileError(problems)
+	}
+	return nil
+}
+
 // fileReader collects the lines of a file.
 type fileReader struct {
-	format   Format
-	tasks    []relabel.Task
-	unused   map[string]int
-	problems []problem
-	lines    map[string]int // instance id → line
+	format Format
+	tasks  []relabel.Task
+	unused map[string]int
+	lines  map[string]int // instance id → line
+	kind   relabel.TaskKind
+	first  int // the line that has the kind
 }
 
 // add reads one line that is not blank.
-func (f *fileReader) add(number int, text []byte, long bool) {
-	line := readTaskLine(number, text, long)
+func (f *fileReader) add(line *taskLine) []problem {
 	var task relabel.Task
 	if len(line.problems) == 0 {
 		task = line.task(f.format)
@@ -118,13 +128,25 @@ func (f *fileReader) add(number int, text []byte, long bool) {
 	if first := f.lines[task.InstanceID]; first > 0 && task.InstanceID != "" {
 		line.refuse("instance_id", "%q is that of line %d too", task.InstanceID, first)
 	} else {
-		f.lines[task.InstanceID] = number
+		f.lines[task.InstanceID] = line.number
 	}
+	f.checkKind(line, task.Kind)
 	for _, field := range line.unused() {
 		f.unused[field]++
 	}
 	f.tasks = append(f.tasks, task)
-	f.problems = append(f.problems, line.problems...)
+	return line.problems
+}
+
+// checkKind refuses a kind of task that is not that of the lines before.
+func (f *fileReader) checkKind(line *taskLine, kind relabel.TaskKind) {
+	switch {
+	case kind == "": // its line has a problem
+	case f.kind == "":
+		f.kind, f.first = kind, line.number
+	case kind != f.kind:
+		line.refuse("kind", "is %s, and that of line %d is %s: a file has tasks of one kind", kind, f.first, f.kind)
+	}
 }
 
 func checkFormat(format Format) error {

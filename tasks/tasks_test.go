@@ -302,6 +302,7 @@ func FuzzRead(f *testing.F) {
 			f.Add([]byte(line))
 		}
 	}
+	f.Add([]byte(localiseLine(f, nil)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tasks, digest, err := readTasks(bytes.NewReader(data), FormatAuto)
 		if err != nil {
@@ -311,7 +312,11 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, task := range tasks {
-			if !instanceID.MatchString(task.InstanceID) || !validImage(task.Image) || len(task.FailToPass) == 0 ||
+			if task.Kind == relabel.Localise {
+				checkLocalise(t, task)
+				continue
+			}
+			if task.Kind != relabel.Repair || !instanceID.MatchString(task.InstanceID) || !validImage(task.Image) || len(task.FailToPass) == 0 ||
 				!slices.Contains(append(LogParsers, ""), task.LogParser) || task.ID != (relabel.ID{}) {
 				t.Fatalf("took %+v", task)
 			}
@@ -326,6 +331,20 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// checkLocalise checks what is promised of a task to localise.
+func checkLocalise(t *testing.T, task relabel.Task) {
+	t.Helper()
+	if !instanceID.MatchString(task.InstanceID) || !repositoryName.MatchString(task.Repo) || !fullCommit.MatchString(task.BaseCommit) || len(task.GoldFiles) == 0 {
+		t.Fatalf("took %+v", task)
+	}
+	for _, function := range task.GoldFunctions {
+		file, name, _ := strings.Cut(function, "::")
+		if name == "" || !slices.Contains(task.GoldFiles, file) || strings.HasPrefix(file, "/") || strings.Contains("/"+file+"/", "/../") {
+			t.Fatalf("took %q of %q", function, task.GoldFiles)
+		}
+	}
 }
 
 func TestAnImageThatNobodyPublishedIsNotDerived(t *testing.T) {
