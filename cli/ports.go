@@ -19,6 +19,8 @@ type Ports struct {
 	VerifyExport func(ctx context.Context, o VerifyOptions) (VerifyReport, error)
 	// OpenValidation connects to Docker. validate tests the gold and the empty patch of a task.
 	OpenValidation func(ctx context.Context, f DockerFlags) (validate ValidateTask, close func() error, err error)
+	// OpenMirrors opens the mirrors of tasks to localise.
+	OpenMirrors OpenMirrors
 	// CheckDocker and CheckDatabase return what they found, or an error that says what to do.
 	CheckDocker   func(ctx context.Context, f DockerFlags) (found string, err error)
 	CheckDatabase func(ctx context.Context, f DatabaseFlags) (found string, err error)

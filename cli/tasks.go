@@ -100,6 +100,12 @@ func (c *TasksList) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if set.Kind == relabel.Localise {
+			heads := []string{"INSTANCE", "REPOSITORY", "GOLD FILES", "GOLD FUNCTIONS", "HELD OUT"}
+			return printTable(tasks, heads, func(t relabel.Task) []any {
+				return []any{t.InstanceID, t.Repo, len(t.GoldFiles), len(t.GoldFunctions), t.HeldOut}
+			})
+		}
 		heads := []string{"INSTANCE", "IMAGE", "FAIL_TO_PASS", "PASS_TO_PASS", "HELD OUT"}
 		return printTable(tasks, heads, func(t relabel.Task) []any {
 			return []any{t.InstanceID, t.Image, len(t.FailToPass), len(t.PassToPass), t.HeldOut}

@@ -13,9 +13,10 @@ import (
 	"relabel/safetext"
 )
 
-// TasksValidate is `relabel tasks validate FILE`. It needs Docker but no database.
+// TasksValidate is `relabel tasks validate FILE`. It needs no database, and Docker only for tasks to repair.
 type TasksValidate struct {
 	DockerFlags
+	MirrorFlags
 	File     string   `arg:"" type:"existingfile" help:"JSONL file, one task per line."`
 	Only     []string `placeholder:"INSTANCE" help:"Only these instances."`
 	Parallel int      `default:"2" help:"Tasks at once."`
@@ -29,6 +30,9 @@ func (c *TasksValidate) Run(ctx context.Context, p *Ports) error {
 	}
 	if tasks, err = onlyThese(tasks, c.Only); err != nil {
 		return err
+	}
+	if tasks[0].Kind == relabel.Localise {
+		return validateLocalise(ctx, p, c.MirrorFlags, tasks)
 	}
 	validate, closeDocker, err := p.OpenValidation(ctx, c.DockerFlags)
 	if err != nil {

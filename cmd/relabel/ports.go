@@ -39,6 +39,7 @@ func ports() *cli.Ports {
 		},
 		VerifyExport:   verifyExport,
 		OpenValidation: openValidation,
+		OpenMirrors:    openMirrors,
 		CheckDocker:    checkDocker,
 		CheckDatabase:  checkDatabase,
 		CheckReach:     localpg.Reaches,
