@@ -14,27 +14,45 @@ type Folder struct {
 func (x *Index) Root() *Folder {
 	root := &Folder{}
 	open := []*Folder{root} // the folders of the last file, outermost first
-	var names []string      // their names, without the root's
+	dir := ""               // their path
 	for _, f := range x.files {
-		parts := strings.Split(f.Path, "/")
-		folders := parts[:len(parts)-1]
-		same := 0
-		for same < min(len(folders), len(names)) && folders[same] == names[same] {
-			same++
-		}
-		open = open[:same+1]
-		for _, name := range folders[same:] {
-			next := &Folder{Name: name}
-			parent := open[len(open)-1]
-			parent.Folders = append(parent.Folders, next)
-			open = append(open, next)
-		}
-		names = folders
-		for _, folder := range open {
-			folder.Count++
+		end := strings.LastIndexByte(f.Path, '/')
+		if next := f.Path[:max(end, 0)]; next != dir {
+			open = enter(open, next)
+			dir = next
 		}
 		last := open[len(open)-1]
-		last.Files = append(last.Files, parts[len(parts)-1])
+		last.Files = append(last.Files, f.Path[end+1:])
 	}
+	root.count()
 	return root
+}
+
+// enter returns the folders of a path. It keeps those that are open, and adds the others to the tree.
+func enter(open []*Folder, path string) []*Folder {
+	depth := 1
+	for name := range strings.SplitSeq(path, "/") {
+		if depth < len(open) && open[depth].Name == name {
+			depth++
+			continue
+		}
+		open = open[:depth]
+		if path != "" {
+			next := &Folder{Name: name}
+			parent := open[depth-1]
+			parent.Folders = append(parent.Folders, next)
+			open = append(open, next)
+			depth++
+		}
+	}
+	return open[:depth]
+}
+
+// count sets Count of the folder and of all below it.
+func (f *Folder) count() int {
+	f.Count = len(f.Files)
+	for _, below := range f.Folders {
+		f.Count += below.count()
+	}
+	return f.Count
 }

@@ -3,6 +3,7 @@ package codeindex_test
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"relabel/codeindex"
@@ -99,6 +100,17 @@ func TestSimilarNamesAreBestFirstAndAtMostThree(t *testing.T) {
 	}
 }
 
+func TestSimilarNamesMayBeLongAndAnyBytes(t *testing.T) {
+	long := strings.Repeat("Ⱥİ\xff", 1000)
+	x := index(long+"a", long+"b", "short")
+	if got := x.Similar(long + "c"); !slices.Equal(got, []string{long + "a", long + "b"}) {
+		t.Errorf("%d", len(got))
+	}
+	if got := x.Similar(strings.Repeat("\xff", 256) + "/short"); len(got) != 1 {
+		t.Errorf("%d", len(got))
+	}
+}
+
 func TestTheTreeHasAllFiles(t *testing.T) {
 	root := index("a.py", "a/b/c/x.py", "a/b/y.py", "a/z.py", "b/b/b.py").Root()
 	want := &codeindex.Folder{Count: 5, Files: []string{"a.py"}, Folders: []*codeindex.Folder{
@@ -109,6 +121,15 @@ func TestTheTreeHasAllFiles(t *testing.T) {
 	}}
 	if !reflect.DeepEqual(root, want) {
 		t.Errorf("%+v", root)
+	}
+	again := index("a/b.py", "a/c/d.py", "a/e.py", "a/c.d/e.py", "f.py", "z/c/x.py").Root() // a file of a folder may follow its folders
+	want = &codeindex.Folder{Count: 6, Files: []string{"f.py"}, Folders: []*codeindex.Folder{
+		{Name: "a", Count: 4, Files: []string{"b.py", "e.py"}, Folders: []*codeindex.Folder{
+			{Name: "c.d", Count: 1, Files: []string{"e.py"}}, {Name: "c", Count: 1, Files: []string{"d.py"}}}},
+		{Name: "z", Count: 1, Folders: []*codeindex.Folder{{Name: "c", Count: 1, Files: []string{"x.py"}}}},
+	}}
+	if !reflect.DeepEqual(again, want) {
+		t.Errorf("%+v", again)
 	}
 	if empty := index().Root(); empty.Count != 0 || empty.Files != nil {
 		t.Errorf("%+v", empty)

@@ -57,27 +57,30 @@ func insert(best []candidate, c candidate) []candidate {
 	return best[:min(len(best), maxSimilar)]
 }
 
+// folded returns the end of a name in lower case, of at most longestName bytes.
 func folded(name string) string {
-	return strings.ToLower(name[max(0, len(name)-longestName):])
+	name = strings.ToLower(name[max(0, len(name)-longestName):])
+	return name[max(0, len(name)-longestName):]
 }
 
 func lastPart(name string, separator byte) string {
 	return name[strings.LastIndexByte(name, separator)+1:]
 }
 
-// distance is the edit distance of two names in bytes, or some number above the limit if it is above.
+// distance is the edit distance of two folded names in bytes, or some number above the limit if it is
+// above.
 func distance(a, b string, limit int) int {
 	a, b = differing(a, b)
 	if limit < 0 || max(len(a)-len(b), len(b)-len(a)) > limit {
 		return limit + 1
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	var row [longestName + 1]int16
+	for j := range len(b) + 1 {
+		row[j] = int16(j)
 	}
 	for i := range len(a) {
-		diagonal, least := row[0], i+1
-		row[0] = i + 1
+		diagonal, least := row[0], int16(i+1)
+		row[0] = int16(i + 1)
 		for j := range len(b) {
 			change := diagonal
 			if a[i] != b[j] {
@@ -87,11 +90,11 @@ func distance(a, b string, limit int) int {
 			row[j+1] = min(change, row[j]+1, diagonal+1)
 			least = min(least, row[j+1])
 		}
-		if least > limit {
+		if int(least) > limit {
 			return limit + 1
 		}
 	}
-	return row[len(b)]
+	return int(row[len(b)])
 }
 
 // differing returns two names without what they begin and end with alike.

@@ -50,7 +50,7 @@ func BenchmarkIndex(b *testing.B) {
 	ctx := context.Background()
 	m, commits := largeRepository(b)
 	var reading, first, next, stored []time.Duration
-	var files, parsed float64
+	var files, parsed, size float64
 	for b.Loop() {
 		s := storetest.New(b)
 		reading = append(reading, timed(func() { readAll(b, m, commits[0]) }))
@@ -68,6 +68,7 @@ func BenchmarkIndex(b *testing.B) {
 			}
 		}
 		parsed = float64(len(x.cache.sources))
+		must(b, s.Pool().QueryRow(ctx, "SELECT pg_total_relation_size('code_records')").Scan(&size))
 		again := indexer(b, m, pythonAlone{}, s)
 		stored = append(stored, timed(func() {
 			_, err := again.Index(ctx, "large", commits[0])
@@ -77,6 +78,7 @@ func BenchmarkIndex(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(files, "files")
 	b.ReportMetric(parsed, "contents")
+	b.ReportMetric(size/(1<<20), "store-MiB")
 	b.ReportMetric(seconds(reading), "read-s")
 	b.ReportMetric(seconds(first), "first-s")
 	b.ReportMetric(seconds(next), "next-s")
