@@ -10,13 +10,13 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/unicode/norm"
 )
 
 var (
 	byteOrderMark = []byte("\ufeff")
-	cookie        = regexp.MustCompile(`^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`)
-	blank         = regexp.MustCompile(`^[ \t\f]*(?:#.*)?$`)
+	cookie        = regexp.MustCompile(`coding[:=][ \t]*([-\w.]+)`)
 )
 
 // decode returns the source as UTF-8 without byte order mark. It is no text if it does not have the
@@ -50,12 +50,14 @@ func encodingName(text []byte) string {
 		if end < 0 {
 			end = len(text)
 		}
-		line := text[:end]
-		if found := cookie.FindSubmatch(line); found != nil {
-			return normalName(string(found[1]))
-		}
-		if !blank.Match(line) {
+		line := bytes.TrimLeft(text[:end], " \t\f")
+		if len(line) > 0 && line[0] != '#' {
 			break
+		}
+		if bytes.Contains(line, []byte("coding")) {
+			if found := cookie.FindSubmatch(line); found != nil {
+				return normalName(string(found[1]))
+			}
 		}
 		text = text[end:]
 		if rest, windows := bytes.CutPrefix(text, []byte("\r\n")); windows {
@@ -82,6 +84,8 @@ func normalName(name string) string {
 		return "shift-jis"
 	case "gb2312", "cp936", "euccn", "euc-cn":
 		return "gbk"
+	case "cp950":
+		return "big5"
 	case "cp949", "949", "ms949":
 		return "euc-kr"
 	case "mac-roman", "macroman":
@@ -97,19 +101,33 @@ func normalName(name string) string {
 
 // transcode returns the text in UTF-8, or as it is if the encoding is unknown.
 func transcode(text []byte, name string) (decoded []byte, known bool) {
-	var from encoding.Encoding = charmap.ISO8859_1
-	if name != "latin-1" && name != "iso-latin-1" {
-		found, err := htmlindex.Get(name)
-		if err != nil || strings.HasPrefix(name, "utf-16") || name == "replacement" {
-			return text, false
-		}
-		from = found
+	from := encodingOf(name)
+	if from == nil {
+		return text, false
 	}
 	decoded, err := from.NewDecoder().Bytes(text)
 	if err != nil {
 		return text, false
 	}
 	return decoded, true
+}
+
+// encodingOf returns the encoding with the name, or nil.
+func encodingOf(name string) encoding.Encoding {
+	if name == "latin-1" || name == "iso-latin-1" {
+		return charmap.ISO8859_1
+	}
+	if strings.HasPrefix(name, "utf-16") || name == "replacement" {
+		return nil
+	}
+	if found, err := htmlindex.Get(name); err == nil {
+		return found
+	}
+	found, err := ianaindex.IANA.Encoding(name)
+	if err != nil {
+		return nil
+	}
+	return found
 }
 
 func isASCII(text []byte) bool {
