@@ -154,3 +154,27 @@ func TestDamagedMirrorsAreReported(t *testing.T) {
 		t.Logf("%s: %v", c.name, err)
 	}
 }
+
+func TestAMirrorMayBelongToAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	w := newTree(t)
+	w.write("a.py", "one\n")
+	id := w.commit()
+	dir := t.TempDir()
+	w.mirror(dir)
+	must(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, 65534, 65534)
+	}))
+	m := mirrors(t, dir)
+	entries, err := m.Tree(context.Background(), "owner/name", id)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	_, err = m.Diff(context.Background(), "owner/name", id, id)
+	must(t, err)
+}

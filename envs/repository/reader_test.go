@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -101,4 +102,35 @@ func TestClosedMirrorsAreRefused(t *testing.T) {
 	m.Close()
 	_, err = m.Tree(context.Background(), "owner/name", id)
 	wantCode(t, err, "unavailable", "closed")
+}
+
+func TestAMirrorMayBeUpdatedAndRepackedWhileItIsRead(t *testing.T) {
+	ctx := context.Background()
+	w := newTree(t)
+	w.write("a.py", "one\n")
+	old := w.commit()
+	dir := t.TempDir()
+	w.mirror(dir)
+	m := mirrors(t, dir)
+	for i := range 5 {
+		_, err := m.Commit(ctx, "owner/name", "main") // its reader stays open
+		must(t, err)
+		w.write("a.py", strings.Repeat("new\n", i+1))
+		id := w.commit()
+		git(t, filepath.Join(dir, "owner__name.git"), "fetch", "-q")
+		got, err := m.Commit(ctx, "owner/name", "main")
+		if err != nil || got != id {
+			t.Fatalf("main is %s, not %s, %v", got, id, err)
+		}
+		git(t, filepath.Join(dir, "owner__name.git"), "repack", "-q", "-a", "-d")
+		for _, commit := range []string{old, id} {
+			content, _, err := m.Read(ctx, "owner/name", w.git("rev-parse", commit+":a.py"), 100)
+			if err != nil || len(content) == 0 {
+				t.Fatalf("%q, %v", content, err)
+			}
+		}
+	}
+	if n := len(m.pool.free); n != 1 {
+		t.Errorf("%d readers are free", n)
+	}
 }
