@@ -72,6 +72,7 @@ var arrows = []struct{ from, to string }{
 	{"envs/scaffold", "envs/scaffold/*"},
 	{"envs/scaffold/bare", "envs/scaffold/openhands"}, // the same tools
 	{"envs/scaffold/*", "envs/scaffold/arguments"},
+	{"codeindex/languages/*", "codeindex/languages"},
 	{"envs/docker/dockertest", "envs/docker"},
 	{"examples/train/learn/loop", "api/client"},
 	{"examples/train/learn/loop", "examples/train/learn/repair"},
