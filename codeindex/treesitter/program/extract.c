@@ -98,7 +98,7 @@ static void append_name(struct walk *w, const char *text, size_t length) {
 			bool between = b->length > first && is_word(b->data[b->length - 1]) && p + 1 < end && is_word(p[1]);
 			if (between && angles == 0)
 				append(b, " ", 1);
-		} else if (operator == 0 && (*p == '<' || *p == '>')) {
+		} else if (w->language->angles && operator == 0 && (*p == '<' || *p == '>')) {
 			angles += *p == '<' ? 1 : -1;
 		} else if (angles > 0) {
 			continue;

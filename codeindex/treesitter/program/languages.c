@@ -80,9 +80,9 @@ static const struct rule php[] = {
 // The numbers are those of the protocol.
 static struct language languages[] = {
 	{.grammar = tree_sitter_java, .rules = java},
-	{.grammar = tree_sitter_rust, .rules = rust},
-	{.grammar = tree_sitter_c, .rules = c, .templates = true},
-	{.grammar = tree_sitter_cpp, .rules = c, .templates = true},
+	{.grammar = tree_sitter_rust, .rules = rust, .angles = true},
+	{.grammar = tree_sitter_c, .rules = c, .templates = true, .angles = true},
+	{.grammar = tree_sitter_cpp, .rules = c, .templates = true, .angles = true},
 	{.grammar = tree_sitter_ruby, .rules = ruby},
 	{.grammar = tree_sitter_php, .rules = php},
 };

@@ -35,6 +35,7 @@ struct language {
 	const TSLanguage *(*grammar)(void);
 	const struct rule *rules;
 	bool templates;  // else attributes
+	bool angles;     // names may have arguments in <>
 	const TSLanguage *loaded;
 	unsigned char *actions;  // the action of each symbol
 };

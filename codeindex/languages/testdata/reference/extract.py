@@ -60,18 +60,21 @@ def text(node):
     return node.text.decode(errors="replace")
 
 
-def clean(name):
+def clean(name, angles=True):
     """A name without arguments of templates and spaces that say nothing, with . for ::"""
     head, operator, tail = re.match(r"(?s)(.*?)(\boperator\b(?!\s*$))?((?<=operator).*|)$", name).groups()
+    groups_head = head
     if not operator:
         head = name
-    while re.search(r"<[^<>]*>", head):
+    while angles and re.search(r"<[^<>]*>", head):
         head = re.sub(r"<[^<>]*>", "", head)
     head = re.sub(r"\s*::\s*", ".", head).lstrip(".")
     head = re.sub(r"\s+", " ", head).strip()
     head = re.sub(r"(?<!\w) | (?!\w)", "", head)
     if not operator:
         return head
+    if re.search(r"\w$", head) and re.search(r"\w\s+$", groups_head):
+        head += " "
     tail = tail.strip()
     if not tail.startswith("("):
         tail = tail.split("(")[0]
@@ -128,22 +131,22 @@ class Extraction:
                 return None, ""
             if family == "c" and not node.child_by_field_name("body"):
                 return None, ""
-            return named and clean(text(named)), "c"
+            return named and self.clean(text(named)), "c"
         if kind in METHODS.get(family, ()):
-            return named and clean(text(named)), "m"
+            return named and self.clean(text(named)), "m"
         if kind in FUNCTIONS.get(family, ()):
-            return named and clean(text(named)), "m" if in_class else "f"
+            return named and self.clean(text(named)), "m" if in_class else "f"
         if family == "c" and kind == "function_definition":
             return self.declared(node.child_by_field_name("declarator")), "m" if in_class else "f"
         if kind == "function_signature_item" and in_class:
-            return clean(text(named)), "m"
+            return self.clean(text(named)), "m"
         if kind == "impl_item":
             return self.implemented(node.child_by_field_name("type")), ""
         if kind == "type_definition":
             tag = node.child_by_field_name("type")
             name = node.child_by_field_name("declarator")
             if name and name.type == "type_identifier" and tag.child_by_field_name("body") and not tag.child_by_field_name("name"):
-                return clean(text(name)), "c"
+                return self.clean(text(name)), "c"
         if kind == "singleton_method":
             return self.singleton(node), "m"
         return None, ""
@@ -164,26 +167,29 @@ class Extraction:
                 names = ("declarator", "identifier", "_name", "operator_cast", "template_function", "template_method")
                 inner = next((c for c in node.named_children if any(n in c.type for n in names)), None)
             node = inner
-        return clean(text(name)) if function and name else None
+        return self.clean(text(name)) if function and name else None
 
     def implemented(self, node):
         while True:
             inner = node.child_by_field_name("name" if node.type == "scoped_type_identifier" else "type")
             if inner is None:
-                return clean(text(node))
+                return self.clean(text(node))
             node = inner
 
     def singleton(self, node):
-        owner, name = node.child_by_field_name("object"), clean(text(node.child_by_field_name("name")))
+        owner, name = node.child_by_field_name("object"), self.clean(text(node.child_by_field_name("name")))
         if owner.type == "self":
             return name
         scope = node.parent
         while scope is not None and scope.type not in ("class", "module", "method", "singleton_method"):
             scope = scope.parent
         outer = scope and scope.child_by_field_name("name")
-        if outer is not None and clean(text(outer)).split(".")[-1] == text(owner):
+        if outer is not None and self.clean(text(outer)).split(".")[-1] == text(owner):
             return name
-        return clean(text(owner)) + "." + name
+        return self.clean(text(owner)) + "." + name
+
+    def clean(self, name):
+        return clean(name, self.language in ("rust", "c", "cpp"))
 
     def typedef(self, node, scope, first):
         if node.type != "type_definition":
@@ -191,7 +197,7 @@ class Extraction:
         tag, name = node.child_by_field_name("type"), node.child_by_field_name("declarator")
         named = tag and tag.child_by_field_name("body") and tag.child_by_field_name("name")
         if named and name and name.type == "type_identifier" and text(named) != text(name):
-            self.definitions.append(["c", *lines(first, node), (scope + "." if scope else "") + clean(text(name))])
+            self.definitions.append(["c", *lines(first, node), (scope + "." if scope else "") + self.clean(text(name))])
 
     def is_import(self, node):
         if not node.is_named:

@@ -18,3 +18,11 @@ module M
 end
 def top() def nested; end end
 def self.foo; end
+class Ordered
+  def <=>(other) 0 end
+  def <<(x) self end
+  def >=(x) end
+  def [](i) end
+  def +@; end
+end
+module Range; def inf.call; end; end
