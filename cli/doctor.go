@@ -33,6 +33,7 @@ func (c *DoctorCommand) Run(ctx context.Context, p *Ports) error {
 		{"docker", func() (string, error) { return p.CheckDocker(ctx, c.DockerFlags) }},
 		{"postgres", func() (string, error) { return p.CheckDatabase(ctx, c.DatabaseFlags) }},
 		{"data", func() (string, error) { return c.Data, c.checkData(p) }},
+		{"parsers", func() (string, error) { return p.CheckParsers(), nil }},
 	} {
 		found, err := check.run()
 		if err != nil {

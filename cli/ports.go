@@ -26,6 +26,8 @@ type Ports struct {
 	CheckDatabase func(ctx context.Context, f DatabaseFlags) (found string, err error)
 	// CheckReach fails if the local Postgres cannot reach the data folder.
 	CheckReach func(data string) error
+	// CheckParsers says which languages can be indexed, and what to do for the others.
+	CheckParsers func() string
 	// Probe tests what a policy's endpoint supports. An error may come with a report.
 	Probe func(ctx context.Context, p relabel.Policy, secrets SecretFlags) (ProbeReport, error)
 	// Serve serves and works until use returns.

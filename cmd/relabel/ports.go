@@ -43,6 +43,7 @@ func ports() *cli.Ports {
 		CheckDocker:    checkDocker,
 		CheckDatabase:  checkDatabase,
 		CheckReach:     localpg.Reaches,
+		CheckParsers:   checkParsers,
 		Probe:          probe,
 		Serve: func(ctx context.Context, f cli.ServeFlags, use func(context.Context, *cli.Session, cli.ValidateTask) error) error {
 			return withSite(ctx, f, quietLog(), func(ctx context.Context, c *cli.Session, host *fleet.Fleet) error {
