@@ -33,11 +33,13 @@ type ExportSelection struct {
 	Unfinished bool `json:"unfinished,omitempty" doc:"Whether the done trajectories of running iterations are exported too."`
 	Submitted  bool `json:"submitted" doc:"Only trajectories with a valid submission."`
 	Resolved   bool `json:"resolved" doc:"Only resolved trajectories: submitted and passed."`
-	// MixedRewards selects only groups (the trajectories of one task in one iteration) with both
-	// resolved and unresolved members, since equal rewards have no advantage (GRPO). A
-	// submitted trajectory without a verdict is not a member of its group; one that was not
-	// submitted is unresolved.
-	MixedRewards bool `json:"mixed_rewards" doc:"Only groups (the trajectories of a task in an iteration) with both resolved and unresolved members."`
+	// Hit and MinScore select answers to localise.
+	Hit      bool     `json:"hit,omitempty" doc:"Only trajectories whose answer names at least one gold location; absent: any."`
+	MinScore *float64 `json:"min_score,omitempty" doc:"Only trajectories with this score or more; absent: any."`
+	// MixedRewards selects only groups (the trajectories of one task in one iteration) whose members
+	// have different rewards, since equal rewards have no advantage (GRPO). A submitted
+	// trajectory without a verdict is not a member of its group; one that was not submitted has reward 0.
+	MixedRewards bool `json:"mixed_rewards" doc:"Only groups (the trajectories of a task in an iteration) whose members have different rewards: resolved and unresolved ones, or different scores."`
 	// VerdictProtections requires a verdict of at least this version of the verifier's
 	// protections; 0: any verdict, or none.
 	VerdictProtections int `json:"verdict_protections,omitempty" doc:"Only trajectories with a verdict of at least this version of the verifier's protections; absent: any verdict, or none."`
@@ -284,6 +286,9 @@ type PartTrajectory struct {
 type PartVerdict struct {
 	Passed      *bool `json:"passed"`
 	Protections *int  `json:"protections"`
+	// Score and Hits are of an answer to localise.
+	Score *float64 `json:"score,omitempty"`
+	Hits  *int     `json:"hits,omitempty"`
 }
 
 // RewardGroup describes the group of a trajectory: the trajectories of its task in its

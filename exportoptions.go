@@ -12,12 +12,15 @@ import (
 type ExportFilters struct {
 	Submitted    *bool // see ExportSelection
 	Resolved     *bool
+	Hit          *bool
+	MinScore     *float64
 	MixedRewards *bool
 }
 
 // defaultFilters are a recipe's default filters (paper table 2 and appendix A): sft exports
-// resolved trajectories, grpo groups with mixed rewards, the others valid submissions.
-func (r Recipe) defaultFilters() (submitted, resolved, mixed bool) {
+// resolved trajectories (of tasks to localise those with a hit), grpo groups with mixed rewards, the
+// others valid submissions.
+func (r Recipe) defaultFilters() (submitted, successful, mixed bool) {
 	switch r {
 	case SFT:
 		return true, true, false
@@ -27,36 +30,58 @@ func (r Recipe) defaultFilters() (submitted, resolved, mixed bool) {
 	return true, false, false
 }
 
-// WithDefaults returns the selection with the given filters and the recipe's defaults for the
-// others. Resolved trajectories are submitted: Resolved implies Submitted, and Submitted = false
-// disables the recipe's Resolved. CodeInvalid if both are given and contradict each other, or if
-// grpo is to export groups with equal rewards.
-func (s ExportSelection) WithDefaults(f ExportFilters, r Recipe) (ExportSelection, error) {
+// WithDefaults returns the selection with the given filters and the defaults of the run's recipe for the
+// others. Resolved trajectories and those with a hit are submitted: Resolved or Hit implies Submitted, and
+// Submitted = false disables the recipe's. CodeInvalid if both are given and contradict each other, if a
+// filter does not apply to the kind of the run's tasks, or if grpo is to export groups with equal rewards.
+func (s ExportSelection) WithDefaults(f ExportFilters, run Run) (ExportSelection, error) {
 	is := func(chosen *bool, otherwise bool) bool {
 		if chosen == nil {
 			return otherwise
 		}
 		return *chosen
 	}
-	submitted, resolved, mixed := r.defaultFilters()
-	if f.Submitted != nil && !*f.Submitted {
-		if is(f.Resolved, false) {
-			return s, Errorf(CodeInvalid, "is false, but resolved trajectories are always submitted: omit submitted or resolved").On("submitted")
-		}
-		resolved = false
+	if err := f.fit(run.TaskKind); err != nil {
+		return s, err
 	}
-	s.Resolved = is(f.Resolved, resolved)
-	s.Submitted = s.Resolved || is(f.Submitted, submitted)
+	chosen, name := f.Resolved, "resolved"
+	if run.TaskKind == Localise {
+		chosen, name = f.Hit, "hit"
+	}
+	submitted, successful, mixed := run.Recipe.defaultFilters()
+	if f.Submitted != nil && !*f.Submitted {
+		if is(chosen, false) {
+			return s, Errorf(CodeInvalid, "is false, but trajectories that are selected by %[1]s are always submitted: omit submitted or %[1]s", name).On("submitted")
+		}
+		successful = false
+	}
+	successful = is(chosen, successful)
+	s.Resolved, s.Hit = successful && run.TaskKind != Localise, successful && run.TaskKind == Localise
+	s.Submitted = successful || is(f.Submitted, submitted)
+	s.MinScore = f.MinScore
 	s.MixedRewards = is(f.MixedRewards, mixed)
-	if r == GRPO && !s.MixedRewards {
+	if run.Recipe == GRPO && !s.MixedRewards {
 		return s, Errorf(CodeInvalid, "is false, but every advantage of a group with equal rewards is 0: omit it").On("mixed_rewards")
 	}
 	return s, nil
 }
 
+// fit refuses filters that select nothing among tasks of the kind.
+func (f ExportFilters) fit(kind TaskKind) error {
+	switch localise := kind == Localise; {
+	case localise && f.Resolved != nil && *f.Resolved:
+		return Errorf(CodeInvalid, "does not apply to tasks to localise, whose answers are scored and never resolved: give hit or min_score").On("resolved")
+	case !localise && f.Hit != nil && *f.Hit:
+		return Errorf(CodeInvalid, "applies to tasks to localise only; those of the run are to repair: give resolved").On("hit")
+	case !localise && f.MinScore != nil:
+		return Errorf(CodeInvalid, "applies to tasks to localise only; those of the run are to repair: give resolved").On("min_score")
+	}
+	return nil
+}
+
 // ReliesOnVerdicts reports whether the selection depends on verdicts.
 func (s ExportSelection) ReliesOnVerdicts() bool {
-	return s.Resolved || s.MixedRewards || s.VerdictProtections > 0
+	return s.Resolved || s.Hit || s.MinScore != nil || s.MixedRewards || s.VerdictProtections > 0
 }
 
 // NewestProtections stands for the current ProtectionsVersion.
@@ -85,8 +110,13 @@ func (s ExportSelection) Describe() string {
 	switch {
 	case s.Resolved:
 		text = "resolved trajectories"
+	case s.Hit:
+		text = "trajectories whose answer names a gold location"
 	case s.Submitted:
 		text = "valid submissions"
+	}
+	if s.MinScore != nil {
+		text += fmt.Sprintf(" with a score of %v or more", *s.MinScore)
 	}
 	if s.MixedRewards {
 		text += " of groups with mixed rewards"

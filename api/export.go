@@ -11,8 +11,10 @@ type NewExport struct {
 	Aggregated   bool                `json:"aggregated,omitempty" help:"Export iterations 1 to I together (D1 ∪ … ∪ Di, eq. 3) instead of only I." doc:"Also export every earlier iteration: D1 ∪ … ∪ Di (eq. 3). Default: only that iteration."`
 	Unfinished   bool                `json:"unfinished,omitempty" doc:"Include running iterations: their trajectories that are done when the export starts. The others are excluded and counted as not_done."`
 	Submitted    *bool               `json:"submitted,omitempty" negatable:"" help:"Only trajectories with a valid submission (paper F.2). Default except for grpo; --no-submitted includes the others." doc:"Only trajectories with a valid submission (paper F.2); false: also others. Default: true, for a grpo run false."`
-	Resolved     *bool               `json:"resolved,omitempty" negatable:"" help:"Only resolved trajectories, which are submitted and pass the tests (rejection sampling). Default for sft; --no-resolved includes the others." doc:"Only resolved trajectories, which are submitted and pass the tests (rejection sampling); false: also others. Default: true for an sft run unless submitted is false, else false."`
-	MixedRewards *bool               `json:"mixed_rewards,omitempty" negatable:"" help:"Only groups (the trajectories of a task in an iteration) with both resolved and unresolved members. Default for grpo; --no-mixed-rewards includes the others." doc:"Only groups (the trajectories of a task in an iteration) with both resolved and unresolved members; the others are excluded and counted as equal_rewards. Default: false, for a grpo run true."`
+	Resolved     *bool               `json:"resolved,omitempty" negatable:"" help:"Only resolved trajectories, which are submitted and pass the tests (rejection sampling). Default for sft, where tasks are to repair; --no-resolved includes the others." doc:"Only resolved trajectories, which are submitted and pass the tests (rejection sampling); false: also others. Default: true for an sft run unless submitted is false, else false."`
+	Hit          *bool               `json:"hit,omitempty" negatable:"" help:"Of tasks to localise: only trajectories whose answer names at least one gold location (rejection sampling). Default for sft; --no-hit includes the others." doc:"Of tasks to localise: only trajectories whose answer names at least one gold location (rejection sampling); false: also others. Default: true for an sft run with such tasks unless submitted is false, else false."`
+	MinScore     *float64            `json:"min_score,omitempty" placeholder:"X" minimum:"0" maximum:"1" help:"Of tasks to localise: only trajectories with this score or more. Default: any." doc:"Of tasks to localise: only trajectories with this score or more. Default: any."`
+	MixedRewards *bool               `json:"mixed_rewards,omitempty" negatable:"" help:"Only groups (the trajectories of a task in an iteration) whose members have different rewards: resolved and unresolved ones, or different scores. Default for grpo; --no-mixed-rewards includes the others." doc:"Only groups (the trajectories of a task in an iteration) whose members have different rewards: resolved and unresolved ones, or different scores; the others are excluded and counted as equal_rewards. Default: false, for a grpo run true."`
 	EndReasons   []relabel.EndReason `json:"end_reasons,omitempty" name:"end-reason" minItems:"1" maxItems:"9" uniqueItems:"true" enum:"finish,max_turns,context,wall_clock,no_call,disk,sandbox_broken,teacher_turns,prompt_too_long" help:"Only trajectories whose rollout ended for this reason; may be repeated. Default: any." doc:"Only trajectories with one of these ends. Default: any end."`
 	Agreement    relabel.Agreement   `json:"agreement,omitempty" enum:"any,same,differs" default:"any" doc:"Only states whose executed action equals the label (same) or differs from it (differs). They are equal if the teacher executed the turn."`
 	// VerdictProtections is a word or a number; the selection has the number.
@@ -25,19 +27,20 @@ type NewExport struct {
 	relabel.ExportForm          // how rows are written
 }
 
-// Selection is what the request selects from a run with a recipe, with the recipe's defaults. It
-// leaves RunID and LabelPolicyID to the server. Errors are CodeInvalid and name the field.
-func (n NewExport) Selection(recipe relabel.Recipe) (relabel.ExportSelection, error) {
+// Selection is what the request selects from a run, with the defaults of its recipe. It leaves RunID and LabelPolicyID to the server. Errors are CodeInvalid and name the field.
+func (n NewExport) Selection(run relabel.Run) (relabel.ExportSelection, error) {
 	sel := relabel.ExportSelection{Iteration: n.Iteration, Aggregated: n.Aggregated, Unfinished: n.Unfinished,
 		EndReasons: n.EndReasons, Agreement: n.Agreement, ExcludeFlags: n.ExcludeFlags, AllowBenchmarks: n.AllowBenchmarks}
 	if sel.Agreement == "any" {
 		sel.Agreement = relabel.AgreementAny
 	}
-	sel, err := sel.WithDefaults(relabel.ExportFilters{Submitted: n.Submitted, Resolved: n.Resolved, MixedRewards: n.MixedRewards}, recipe)
+	sel, err := sel.WithDefaults(relabel.ExportFilters{Submitted: n.Submitted, Resolved: n.Resolved, Hit: n.Hit, MinScore: n.MinScore, MixedRewards: n.MixedRewards}, run)
 	if err != nil {
 		return sel, err
 	}
-	sel.VerdictProtections, err = relabel.ParseProtections(n.VerdictProtections)
+	if sel.VerdictProtections, err = relabel.ParseProtections(n.VerdictProtections); err == nil && sel.VerdictProtections > 0 && run.TaskKind == relabel.Localise {
+		err = relabel.Errorf(relabel.CodeInvalid, "does not apply to tasks to localise: no tests grade their answers").On("verdict_protections")
+	}
 	return sel, err
 }
 

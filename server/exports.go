@@ -54,7 +54,7 @@ func (s *site) startExport(ctx context.Context, in *of[api.NewExport]) (*of[rela
 
 // selection returns the requested selection with the default filters of the run's recipe.
 func (s *site) selection(ctx context.Context, b api.NewExport, run relabel.Run) (relabel.ExportSelection, error) {
-	sel, err := b.Selection(run.Recipe)
+	sel, err := b.Selection(run)
 	if err != nil {
 		return sel, err
 	}

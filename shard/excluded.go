@@ -26,6 +26,8 @@ const (
 	NotSubmitted        Reason = "not_submitted"        // by request: valid submissions only
 	CutByRule           Reason = "cut_by_rule"          // by request: valid submissions or verdicts only; its label rule ended the rollout before them
 	NotResolved         Reason = "not_resolved"         // by request: resolved trajectories only
+	NoHit               Reason = "no_hit"               // by request: answers that name a gold location only
+	ScoreTooLow         Reason = "score_too_low"        // by request: a higher score only; the detail is its score
 	NotVerified         Reason = "not_verified"         // by request: with a verdict only; its iteration verified only others
 	VerdictOutdated     Reason = "verdict_outdated"     // by request: the verdict is missing or its protections are too old
 	LabelMissing        Reason = "label_missing"        // the teacher gave no action
@@ -85,7 +87,7 @@ func excludeTrajectory(r relabel.Recipe, sel relabel.ExportSelection, tr relabel
 		return CutByRule, ""
 	case sel.Submitted && !is(t.Submitted):
 		return NotSubmitted, ""
-	case t.SkipVerify && t.Passed == nil && (sel.Resolved || sel.MixedRewards || sel.VerdictProtections > 0):
+	case t.SkipVerify && t.Passed == nil && t.Score == nil && sel.ReliesOnVerdicts():
 		return NotVerified, ""
 	case sel.VerdictProtections > 0 && t.Protections == nil:
 		return VerdictOutdated, "no verdict"
@@ -93,6 +95,12 @@ func excludeTrajectory(r relabel.Recipe, sel relabel.ExportSelection, tr relabel
 		return VerdictOutdated, fmt.Sprintf("version %d", *t.Protections)
 	case sel.Resolved && !is(t.Resolved):
 		return NotResolved, ""
+	case sel.Hit && (t.Hits == nil || *t.Hits == 0):
+		return NoHit, ""
+	case sel.MinScore != nil && t.Score == nil:
+		return ScoreTooLow, "no score"
+	case sel.MinScore != nil && *t.Score < *sel.MinScore:
+		return ScoreTooLow, fmt.Sprint(*t.Score)
 	case sel.MixedRewards && t.Reward() == nil:
 		return NoReward, ""
 	case sel.MixedRewards && (tr.Group == nil || tr.Group.TooSmall()):

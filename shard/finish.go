@@ -35,7 +35,7 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 		return err
 	}
 	if sum.States == 0 {
-		return emptyExport(run.Recipe, sum.Excluded)
+		return emptyExport(run, sum.Excluded)
 	}
 	m := newManifest(run, e, sum, files)
 	if err := writeWhole(scratch, run, e, sum, m); err != nil {
@@ -97,11 +97,11 @@ func (x *Exporter) gather(ctx context.Context, e relabel.Export, scratch *scratc
 
 // emptyExport returns the error for a data set without rows, which a trainer would otherwise
 // notice only hours later.
-func emptyExport(r relabel.Recipe, excluded map[string]int) error {
+func emptyExport(run relabel.Run, excluded map[string]int) error {
 	if len(excluded) == 0 {
 		return relabel.Errorf(relabel.CodeConflict, "these iterations have no labelled states")
 	}
-	return relabel.Errorf(relabel.CodeConflict, "all labelled states were excluded: %s", reasonsText(r, excluded))
+	return relabel.Errorf(relabel.CodeConflict, "all labelled states were excluded: %s", reasonsText(run, excluded))
 }
 
 // writeWhole writes README.md and manifest.json to the scratch folder.

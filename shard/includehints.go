@@ -21,6 +21,8 @@ var includeHints = map[Reason]hint{
 	NotSubmitted:                    {"--no-submitted", `"submitted": false`},
 	CutByRule:                       {"--no-submitted and no filter by verdicts", `"submitted": false and no filter by verdicts`},
 	NotResolved:                     {"--no-resolved", `"resolved": false`},
+	NoHit:                           {"--no-hit", `"hit": false`},
+	ScoreTooLow:                     {"a smaller --min-score", `"min_score"`},
 	EqualRewards:                    {"--no-mixed-rewards", `"mixed_rewards": false`},
 	GroupTooSmall:                   {"--no-mixed-rewards", `"mixed_rewards": false`},
 	ScoreMissing:                    {"run score", "POST /v1/runs/{id}/scores"},
@@ -50,24 +52,26 @@ func hintFor(reason string) (h hint, there bool) {
 	return h, there
 }
 
-// refusesHint reports whether exports of a recipe refuse the option that a reason's hint names.
-func refusesHint(r relabel.Recipe, reason Reason) bool {
+// refusesHint reports whether a run or its exports refuse what a reason's hint names.
+func refusesHint(run relabel.Run, reason Reason) bool {
 	switch reason {
 	case EqualRewards, GroupTooSmall:
-		return r == relabel.GRPO
+		return run.Recipe == relabel.GRPO
 	case LabelMissing:
-		return r.OnPolicy()
+		return run.Recipe.OnPolicy()
+	case NoReward, NotVerified:
+		return run.TaskKind == relabel.Localise // their answers are not graded again
 	}
 	return false
 }
 
 // reasonsText formats counts by reason, sorted by reason, each with the option that would
-// include it in an export of the recipe.
-func reasonsText(r relabel.Recipe, counts map[string]int) string {
+// include it in an export of the run.
+func reasonsText(run relabel.Run, counts map[string]int) string {
 	var parts []string
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
 		text := fmt.Sprintf("%d × %s", counts[reason], reason)
-		if by, there := hintFor(reason); there && !refusesHint(r, Reason(reason)) {
+		if by, there := hintFor(reason); there && !refusesHint(run, Reason(reason)) {
 			text += fmt.Sprintf(" (to include them: %s; REST: %s)", by.option, by.field)
 		}
 		parts = append(parts, text)

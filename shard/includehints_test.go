@@ -24,9 +24,24 @@ func TestHintsNameOptionsThatTheRecipeAccepts(t *testing.T) {
 		Reason(relabel.BenchmarkReason("verified")): {relabel.DAgger: benchmark, relabel.GRPO: benchmark},
 	} {
 		for recipe, text := range want {
-			if got := reasonsText(recipe, map[string]int{string(reason): 3}); got != "3 × "+string(reason)+text {
+			if got := reasonsText(relabel.Run{Recipe: recipe}, map[string]int{string(reason): 3}); got != "3 × "+string(reason)+text {
 				t.Errorf("%s, %s: %s", recipe, reason, got)
 			}
+		}
+	}
+}
+
+// What an answer to localise lacks is not graded again.
+func TestHintsForAnswersToLocaliseNameNoVerification(t *testing.T) {
+	run := relabel.Run{Recipe: relabel.SFT, TaskKind: relabel.Localise}
+	for reason, want := range map[Reason]string{
+		NotVerified: "1 × not_verified",
+		NoReward:    "1 × no_reward",
+		NoHit:       `1 × no_hit (to include them: --no-hit; REST: "hit": false)`,
+		ScoreTooLow: `1 × score_too_low (to include them: a smaller --min-score; REST: "min_score")`,
+	} {
+		if got := reasonsText(run, map[string]int{string(reason): 1}); got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }

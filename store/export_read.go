@@ -62,7 +62,7 @@ func verdictAs(t *relabel.Trajectory, was *relabel.PartVerdict) {
 	if was == nil {
 		return
 	}
-	t.Passed, t.Protections, t.Resolved = was.Passed, was.Protections, nil
+	t.Passed, t.Protections, t.Resolved, t.Score, t.Hits = was.Passed, was.Protections, nil, was.Score, was.Hits
 	if was.Passed != nil {
 		resolved := *was.Passed && t.Submitted != nil && *t.Submitted
 		t.Resolved = &resolved
@@ -143,7 +143,7 @@ func selected(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) ([]si
 			CASE WHEN $9 THEN (SELECT count(*) FROM scores sc JOIN runs r ON r.id = it.run_id WHERE sc.trajectory_id = tr.id AND sc.attempt = tr.trail
 				AND sc.policy_id IN (it.student_id, r.teacher_id) AND sc.logprobs IS NOT NULL) ELSE 0 END,
 			tr.state, tr.iteration_id, tr.task_id, tr.submitted, coalesce(tr.end_reason, ''), tr.skip_verify,
-			json_build_object('passed', tr.passed, 'protections', tr.protections), coalesce(re.name, ''),
+			json_build_object('passed', tr.passed, 'protections', tr.protections, 'score', tr.score, 'hits', tr.hits), coalesce(re.name, ''),
 			coalesce(tr.failure_mode, ''), coalesce(tr.tool_use_error, false), tr.failure_rules >= $11
 		FROM trajectories tr JOIN iterations it ON it.id = tr.iteration_id JOIN tasks ta ON ta.id = tr.task_id
 		LEFT JOIN (`+reservedTasks("ta.taskset_id = (SELECT taskset_id FROM runs WHERE id = $1)", "$10::text[]")+`) re ON re.task_id = tr.task_id

@@ -12,7 +12,7 @@ import (
 )
 
 const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iteration', ex.iteration, 'aggregated', ex.aggregated, 'unfinished', ex.unfinished,
-		'submitted', ex.submitted, 'resolved', ex.resolved, 'mixed_rewards', ex.mixed_rewards, 'verdict_protections', ex.verdict_protections, 'end_reasons', ex.end_reasons, 'agreement', ex.agreement,
+		'submitted', ex.submitted, 'resolved', ex.resolved, 'hit', ex.hit, 'min_score', ex.min_score, 'mixed_rewards', ex.mixed_rewards, 'verdict_protections', ex.verdict_protections, 'end_reasons', ex.end_reasons, 'agreement', ex.agreement,
 		'label_policy_id', ex.label_policy_id, 'exclude_flags', ex.exclude_flags, 'allow_benchmarks', ex.allow_benchmarks) AS selection,
 	ex.form, ex.state, ex.destination, ex.folder AS folder_id, ex.directory,
 	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id) AS parts,
@@ -34,11 +34,11 @@ func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO exports (id, run_id, iteration, aggregated, submitted, resolved, end_reasons, agreement,
 				label_policy_id, exclude_flags, form, destination, folder, directory, unfinished, mixed_rewards, model_check, tokenizer_hash, verdict_protections,
-				allow_benchmarks)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, nullif($18, ''), $19, $20)`,
+				allow_benchmarks, hit, min_score)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, nullif($18, ''), $19, $20, $21, $22)`,
 			e.ID, sel.RunID, sel.Iteration, sel.Aggregated, sel.Submitted, sel.Resolved, texts(sel.EndReasons), sel.Agreement,
 			sel.LabelPolicyID, texts(sel.ExcludeFlags), e.Form, e.Destination, e.FolderID, e.Directory, sel.Unfinished, sel.MixedRewards, e.ModelCheck, e.Form.TokenizerHash, sel.VerdictProtections,
-			noneAsNull(sel.AllowBenchmarks))
+			noneAsNull(sel.AllowBenchmarks), sel.Hit, sel.MinScore)
 		if err != nil {
 			return err
 		}

@@ -169,3 +169,53 @@ func TestTrajectoriesAreListedByScoreAndHit(t *testing.T) {
 		}
 	}
 }
+
+// An export keeps the scores of its cut, by which it selects and weighs trajectories.
+func TestAnExportKnowsTheScoresOfItsCut(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	d := storetest.SeedLocalise(t, s, 3)
+	p := relabel.PlannedIteration{Iteration: d.Iteration}
+	p.Iteration.ID, p.Iteration.Number, p.Iteration.Generations = relabel.NewID(), 2, 2
+	scores := [][]float64{{0.25, 0.75}, {0.5, 0.5}, {0, 0}}
+	for i, group := range scores {
+		for g := range group {
+			p.Trajectories = append(p.Trajectories, relabel.Trajectory{ID: relabel.NewID(), TaskID: d.Tasks[i].ID, Kind: relabel.Sample, Generation: g, Executors: "sss"})
+		}
+	}
+	must(t, s.CreateIteration(ctx, p))
+	for i, tr := range p.Trajectories {
+		list := []string{"a.py::f"}
+		if i == 5 {
+			list = nil // no answer, and reward 0
+		}
+		storetest.Localise(t, s, storetest.Claim(t, s, tr.ID, "w"), scores[i/2][i%2], list...)
+	}
+	half := 0.5
+	e := relabel.Export{ID: relabel.NewID(), Destination: "s3://b", Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 2, Submitted: true, Hit: true, MinScore: &half, MixedRewards: true}}
+	must(t, s.CreateExport(ctx, e))
+	must(t, s.CutExport(ctx, e.ID, 1<<40))
+	stored, err := s.FindExport(ctx, e.ID)
+	must(t, err)
+	if sel := stored.Selection; !sel.Hit || sel.MinScore == nil || *sel.MinScore != half {
+		t.Errorf("the selection is stored as %+v", sel)
+	}
+	part, err := s.FindExportPart(ctx, e.ID, 0)
+	must(t, err)
+	exec(t, s, "UPDATE trajectories SET score = 1, hits = 7 WHERE iteration_id = $1", p.Iteration.ID) // after the cut
+	n := 0
+	for tr, err := range s.ExportTrajectories(ctx, stored.Selection, part) {
+		must(t, err)
+		want, mixed, hits := scores[n/2][n%2], n < 2, 1
+		if n == 5 {
+			hits = 0
+		}
+		if got := tr.Trajectory; *got.Score != want || *got.Hits != hits || *got.Reward() != want || tr.Group.HasMixedRewards() != mixed || tr.Group.TooSmall() {
+			t.Errorf("trajectory %d: score %v, %d hits, reward %v, group %+v", n, *got.Score, *got.Hits, *got.Reward(), tr.Group)
+		}
+		n++
+	}
+	if n != 6 {
+		t.Errorf("%d trajectories", n)
+	}
+}

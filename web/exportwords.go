@@ -33,6 +33,8 @@ var excludedWords = map[string]string{
 	"not_verified":              "the selection relies on verdicts, and its iteration did not verify it: grade it with run verify",
 	"verdict_outdated":          "the selection asked for verdicts of newer protections: grade the run again",
 	"not_resolved":              "the selection asked for resolved trajectories",
+	"no_hit":                    "the selection asked for answers that name a gold location",
+	"score_too_low":             "the selection asked for a higher score",
 	"ended_otherwise":           "the selection asked for other ends",
 	"over_max_labels":           "the export has its number of labels without it",
 	"label_executed":            "the selection asked for states whose label was not executed",

@@ -82,3 +82,16 @@ func TestScoresTakeThePlaceOfResolved(t *testing.T) {
 	contains(t, list, "<b>1</b> of", d.Tasks[0].InstanceID, `name="score_min"`, "lowest score")
 	contains(t, s.get(200, "/v1/trajectories?hit=false&score_max=0"), d.Tasks[1].InstanceID, `"total":1`)
 }
+
+func TestTheFormOfAnExportHasTheFiltersOfItsTasks(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	repair, d := storetest.Seed(t, s.store, 1), storetest.SeedLocalise(t, s.store, 1)
+	for run, has := range map[relabel.ID]bool{repair.Run.ID: false, d.Run.ID: true} {
+		page := s.get(200, "/runs/"+run.String()+"/export")
+		if strings.Contains(page, `name="min_score"`) != has || strings.Contains(page, `name="hit"`) != has || strings.Contains(page, `name="resolved"`) == has {
+			t.Errorf("localise: %v\n%s", has, page)
+		}
+	}
+	contains(t, s.get(200, "/runs/"+d.Run.ID.String()+"/export?min_score=0.5&hit=true"), `"hit":true,"min_score":0.5`, "with a score of 0.5 or more")
+}

@@ -12,12 +12,12 @@ import (
 )
 
 func (v *viewer) exportRun(r *http.Request, run relabel.Run, chosen url.Values) (operation, error) {
-	body, f := api.NewExport{}, exportForm(chosen)
+	body, f := api.NewExport{}, exportForm(run.TaskKind, chosen)
 	if err := f.read(&body); err != nil {
 		return operation{}, err
 	}
 	body.Run = run.ID.String()
-	sel, err := body.Selection(run.Recipe)
+	sel, err := body.Selection(run)
 	if err != nil {
 		return operation{}, err
 	}
@@ -32,9 +32,13 @@ func (v *viewer) exportRun(r *http.Request, run relabel.Run, chosen url.Values) 
 	return o, err
 }
 
-// exportForm is the form of an export; options of token rows appear with a view of tokens.
-func exportForm(chosen url.Values) form {
-	f, views := form{chosen: chosen, hidden: []string{"run"}}, chosen["views"]
+// exportForm is the form of an export of a run with tasks of the kind; options of token rows appear with a
+// view of tokens.
+func exportForm(kind relabel.TaskKind, chosen url.Values) form {
+	f, views := form{chosen: chosen, hidden: []string{"run", "hit", "min_score"}}, chosen["views"]
+	if kind == relabel.Localise {
+		f.hidden = []string{"run", "resolved", "verdict_protections"}
+	}
 	tree, linear := slices.Contains(views, string(relabel.ViewTree)), slices.Contains(views, string(relabel.ViewLinear))
 	if !tree {
 		f.hidden = append(f.hidden, "pad_tree")

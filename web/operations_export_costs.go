@@ -69,6 +69,8 @@ func statesOf(f relabel.Figures, kind relabel.IterationKind, sel relabel.ExportS
 	switch {
 	case sel.Resolved:
 		states *= min(1, float64(f.Progress.Resolved)/done)
+	case sel.Hit:
+		states *= min(1, float64(f.Progress.Hit)/done)
 	case sel.Submitted:
 		states *= min(1, float64(f.Progress.Submitted)/done)
 	}

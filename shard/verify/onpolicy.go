@@ -80,11 +80,12 @@ func (f *fileCheck) advantages(row *relabel.ExportRow, s *relabel.ExportSpan) {
 		return // reported already
 	}
 	name, rewards := labelName(s), f.manifest.Advantage.Rewards[s.Group]
-	if s.Reward == nil || !slices.ContainsFunc(rewards, func(r float64) bool { return float32(r) == *s.Reward }) {
+	own := slices.IndexFunc(rewards, func(r float64) bool { return s.Reward != nil && float32(r) == *s.Reward })
+	if own < 0 {
 		f.reject(row, "signals", "the span of %s has the reward %s; its group %s has the rewards %v", name, shown(s.Reward), s.Group, rewards)
 		return
 	}
-	want := f.advantage(float64(*s.Reward), rewards)
+	want := f.advantage(rewards[own], rewards) // in double precision: rewards may be close together
 	for q := s.Start; q < s.End(); q++ {
 		if !agrees(row.Advantages[q], want) {
 			f.reject(row, "signals", "token %d of %s has the advantage %v; the rewards of its group %v give %v", q, name, row.Advantages[q], rewards, want)
