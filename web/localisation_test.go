@@ -93,5 +93,5 @@ func TestTheFormOfAnExportHasTheFiltersOfItsTasks(t *testing.T) {
 			t.Errorf("localise: %v\n%s", has, page)
 		}
 	}
-	contains(t, s.get(200, "/runs/"+d.Run.ID.String()+"/export?min_score=0.5&hit=true"), `"hit":true,"min_score":0.5`, "with a score of 0.5 or more")
+	contains(t, html.UnescapeString(s.get(200, "/runs/"+d.Run.ID.String()+"/export?min_score=0.5&hit=true")), `"hit":true,"min_score":0.5`, "with a score of 0.5 or more")
 }
