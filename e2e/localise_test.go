@@ -104,7 +104,7 @@ func (s *searching) finish(t *testing.T, it api.IterationView) (api.IterationVie
 	t.Helper()
 	end, err := s.api.FollowIteration(bounded(t), it.ID, func(api.IterationView) {})
 	noError(t, err)
-	all, err := s.api.Trajectories(bounded(t), url.Values{"iteration_id": {it.ID.String()}})
+	all, err := s.api.Trajectories(bounded(t), url.Values{"iteration": {it.ID.String()}})
 	noError(t, err)
 	return end, all
 }
@@ -160,7 +160,7 @@ func (s *searching) scored(t *testing.T, tr relabel.Trajectory) {
 	if tr.EndReason != relabel.EndFinish {
 		return
 	}
-	turns, err := s.api.Turns(bounded(t), tr.ID, url.Values{"limit": {"1000"}})
+	turns, err := s.api.Turns(bounded(t), tr.ID, url.Values{"limit": {"500"}})
 	noError(t, err)
 	last := turns.Items[len(turns.Items)-1]
 	if len(last.Observations) != 0 {
