@@ -53,6 +53,7 @@ const (
 	Identifier               = ast.KindIdentifier
 	ImportDeclaration        = ast.KindImportDeclaration
 	ImportEqualsDeclaration  = ast.KindImportEqualsDeclaration
+	ImportType               = ast.KindImportType
 	ImportKeyword            = ast.KindImportKeyword
 	InterfaceDeclaration     = ast.KindInterfaceDeclaration
 	MethodDeclaration        = ast.KindMethodDeclaration

@@ -25,10 +25,19 @@ func Parse(language byte, source []byte) codeindex.Records {
 	file := shim.Parse(string(source), kinds[language])
 	w := walk{text: file.Text(), lines: shim.LineStarts(file), imports: map[*shim.Node]*shim.Node{}}
 	w.children(file.AsNode(), scope{})
-	if len(file.Diagnostics()) > 0 {
-		w.records.Problem = codeindex.Syntax
+	for _, d := range file.Diagnostics() {
+		if !inDocumentation(w.text, d.Pos()) {
+			w.records.Problem = codeindex.Syntax
+			break
+		}
 	}
 	return w.records
+}
+
+// inDocumentation reports whether a position is in a comment of types, whose errors do not count.
+func inDocumentation(text string, position int) bool {
+	before := text[:position]
+	return strings.LastIndex(before, "/**") > strings.LastIndex(before, "*/")
 }
 
 // scope is the innermost definition around a node.
@@ -94,7 +103,7 @@ func (w *walk) visit(n *shim.Node, s scope) {
 		w.assign(n, n, s)
 	case shim.ExportAssignment:
 		w.export("default", n, n.AsExportAssignment().Expression, s)
-	case shim.ImportDeclaration, shim.ImportEqualsDeclaration, shim.ExportDeclaration, shim.CallExpression:
+	case shim.ImportDeclaration, shim.ImportEqualsDeclaration, shim.ExportDeclaration, shim.CallExpression, shim.ImportType:
 		w.imported(n)
 		w.children(n, s)
 	default:

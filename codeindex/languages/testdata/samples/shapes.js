@@ -18,3 +18,7 @@ class Flow { }
 function Foo() { this.later = () => {}; var y = (function () {}); }
 let w; w = function () {};
 export default { data() {}, methods: { go() {} } };
+/** @template T @typedef {function(): T} Returning */
+/** @typedef {{ a: number } Unclosed */
+/** @type {import("./types").T} */
+const typed = /** @type {Returning} */ (function () {});

@@ -20,3 +20,4 @@ declare global {
 type Alias = { notRecorded(): void };
 const enum Colour { Red }
 export abstract class Named {}
+type Lazy = import("./lazy").Lazy | typeof import("./other");
