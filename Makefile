@@ -35,7 +35,8 @@ help: ## List the targets
 demo: install ## Collect DAgger data on real packages with scripted models and show it; ARGS=--exit to end then
 	@$(MAKE) --no-print-directory -j2 build demo-tasks
 	@tokenizer=$$(scripts/tokenizers.sh qwen3)/qwen3 || tokenizer=; \
-		bin/relabel demo --tasks "$$(demo/build.py)" $${tokenizer:+--tokenizer "$$tokenizer"} $(ARGS)
+		tasks=$$(demo/build.py); repositories=$$(demo/mirrors.py) || repositories=; \
+		bin/relabel demo --tasks "$$tasks" $${repositories:+--repositories "$$repositories"} $${tokenizer:+--tokenizer "$$tokenizer"} $(ARGS)
 
 .PHONY: learn
 learn: install ## Close the loop: collect, train and serve a small student in rounds, SFT against DAgger, on a CPU; ARMS=, SEEDS=, ROUNDS=, ARGS=

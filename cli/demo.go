@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +57,7 @@ func (c *DemoCommand) Run(ctx context.Context, p *Ports) error {
 			return err
 		}
 		defer stop()
-		d := demo{command: c, client: cl, validateTask: validate, tasks: tasks}
+		d := demo{command: c, client: cl, validateTask: validate, openMirrors: p.OpenMirrors, tasks: tasks}
 		if err := d.collect(ctx); err != nil {
 			if ctx.Err() != nil {
 				err = Interruptedf("the same command resumes where this one stopped")
@@ -78,6 +79,7 @@ type demo struct {
 	command      *DemoCommand
 	client       *Session
 	validateTask ValidateTask
+	openMirrors  OpenMirrors
 	tasks        []relabel.Task
 	set          relabel.Taskset
 	teacher      relabel.Policy
@@ -121,43 +123,44 @@ func (d *demo) collect(ctx context.Context) error {
 			return err
 		}
 	}
-	return d.report(ctx, dagger, aggrevate)
+	localised, err := d.localise(ctx)
+	if err != nil {
+		return err
+	}
+	return d.report(ctx, localised, dagger, aggrevate)
 }
 
-// importTasks imports the task file unless it was imported before.
+// importTasks imports the task file.
 func (d *demo) importTasks(ctx context.Context) error {
-	digest, err := FileDigest(d.command.TaskFile)
+	file, err := os.ReadFile(d.command.TaskFile)
 	if err != nil {
 		return err
 	}
+	d.set, err = d.importFile(ctx, "demo", file)
+	return err
+}
+
+// importFile imports tasks unless they were imported before. The set is named after kind and tasks.
+func (d *demo) importFile(ctx context.Context, kind string, file []byte) (relabel.Taskset, error) {
+	digest := digestOf(file)
 	sets, err := d.client.Tasksets(ctx)
 	if err != nil {
-		return err
+		return relabel.Taskset{}, err
 	}
-	for _, s := range sets {
-		if s.Digest == digest {
-			d.set = s
-			fmt.Printf("Tasks: %d, imported before.\n", s.Tasks)
-			return nil
-		}
+	if s := Find(sets, func(s relabel.Taskset) bool { return s.Digest == digest }); s != nil {
+		say("Tasks of %s: %d, imported before.", s.Name, s.Tasks)
+		return *s, nil
 	}
-	query := url.Values{"name": {"demo-" + digest[:8]}}
-	for _, t := range d.tasks {
-		if t.InstanceID == d.command.HeldOut {
-			query.Set("held_out", t.InstanceID)
-		}
+	query := url.Values{"name": {kind + "-" + digest[:8]}}
+	if slices.ContainsFunc(d.tasks, func(t relabel.Task) bool { return t.InstanceID == d.command.HeldOut }) {
+		query.Set("held_out", d.command.HeldOut)
 	}
-	body, err := os.ReadFile(d.command.TaskFile)
+	imported, err := d.client.ImportTaskset(ctx, query, file)
 	if err != nil {
-		return err
+		return relabel.Taskset{}, err
 	}
-	imported, err := d.client.ImportTaskset(ctx, query, body)
-	if err != nil {
-		return err
-	}
-	d.set = imported.Taskset
-	fmt.Printf("Tasks: %d imported, %d held out.\n", d.set.Tasks, d.set.HeldOut)
-	return nil
+	say("Tasks of %s: %d imported, %d held out.", imported.Name, imported.Tasks, imported.HeldOut)
+	return imported.Taskset, nil
 }
 
 // validate runs the gold and the empty patch of each task, once for a file of tasks.
@@ -223,7 +226,11 @@ func (d *demo) iteration(ctx context.Context, run relabel.Run, kind relabel.Iter
 		}
 		it = &started
 	}
-	title := fmt.Sprintf("%s, %s %d", run.Recipe, kind, number)
+	what := string(run.Recipe)
+	if run.TaskKind == relabel.Localise {
+		what = "localise"
+	}
+	title := fmt.Sprintf("%s, %s %d", what, kind, number)
 	end, err := WatchIteration(ctx, d.client, it.ID, title)
 	if err != nil {
 		return err

@@ -9,11 +9,17 @@ import (
 	"relabel/api"
 )
 
-// report exports the labels and prints a summary.
-func (d *demo) report(ctx context.Context, runs ...relabel.Run) error {
+// report exports the labels and prints a summary. localised is the run with tasks to localise, nil without one.
+func (d *demo) report(ctx context.Context, localised *relabel.Run, runs ...relabel.Run) error {
 	fmt.Println()
 	if err := PrintIterations(ctx, d.client, runs...); err != nil {
 		return err
+	}
+	if localised != nil {
+		if err := d.reportLocalised(ctx, *localised); err != nil {
+			return err
+		}
+		runs = append(runs, *localised)
 	}
 	fmt.Println()
 	for _, run := range runs {

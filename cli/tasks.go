@@ -138,12 +138,8 @@ func readLines(path string) ([]byte, error) {
 	return body, err
 }
 
-// FileDigest is the hex SHA-256 of a file.
-func FileDigest(path string) (string, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), nil
+// digestOf is the hex SHA-256 of a file's content.
+func digestOf(file []byte) string {
+	sum := sha256.Sum256(file)
+	return hex.EncodeToString(sum[:])
 }

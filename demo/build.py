@@ -5,6 +5,7 @@ Each package of releases.json becomes a task and an image. What is built already
 the same inputs and with its image still there, is kept: a second call takes a moment.
 """
 import concurrent.futures
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -19,6 +20,7 @@ import release
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASE = 'relabel/base:bookworm'
+TASKS = 'tasks.jsonl'  # in the cache folder
 ENOUGH = 4  # tasks that make a demo worth running when others cannot be had
 
 
@@ -54,6 +56,14 @@ def kept_task(path):
         return json.loads(read_bytes(path))
     except (OSError, ValueError):
         return None
+
+
+@contextlib.contextmanager
+def locked(folder):
+    """Hold the folder's lock: two calls at once build one set of images and mirrors."""
+    with open(os.path.join(folder, 'lock'), 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def build_python():
@@ -100,8 +110,12 @@ def main():
         raise release.Failed(f'the image {BASE} is missing: run scripts/base-image.sh')
     folder = cache_folder()
     os.makedirs(folder, exist_ok=True)
-    lock = open(os.path.join(folder, 'lock'), 'w')
-    fcntl.flock(lock, fcntl.LOCK_EX)  # two calls at once build one set of images
+    with locked(folder):
+        print(make_tasks(base_id, folder))
+
+
+def make_tasks(base_id, folder):
+    """Make the tasks that are missing and return the file that lists all."""
     entries = json.loads(read_bytes(os.path.join(HERE, 'releases.json')))
     made_from = image.labels([make_task.image_name(entry) for entry in entries])
     tasks = {}
@@ -120,9 +134,9 @@ def main():
                                  f'Failed: {", ".join(sorted(failed))}')
         if failed:
             say(f'going on with {len(tasks)} tasks; the next call tries {", ".join(sorted(failed))} again')
-    path = os.path.join(folder, 'tasks.jsonl')
+    path = os.path.join(folder, TASKS)
     write_aside(path, ''.join(json.dumps(tasks[e['package']]) + '\n' for e in entries if e['package'] in tasks))
-    print(path)
+    return path
 
 
 if __name__ == '__main__':
