@@ -15,6 +15,7 @@ var thoughts = map[string][]string{
 
 	"structure": {"I start with the structure of the repository.", "First I look at which files there are."},
 	"find":      {"The issue mentions this name, so I look for it here.", "I expect the code in question in this file."},
+	"import":    {"The imports show where names come from.", "I look at what this file imports."},
 	"exit":      {"I have seen enough to answer.", "The search can end here."},
 	"answer":    {"These are the places that a fix has to change, the most probable one first:", "A fix changes these functions, I think:"},
 
