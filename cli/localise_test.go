@@ -91,9 +91,9 @@ func TestTasksToLocaliseAreMadeAndValidated(t *testing.T) {
 	pairs, out := filepath.Join(dir, "pairs.jsonl"), filepath.Join(dir, "out.jsonl")
 	writeText(t, pairs, testPair(t, base, head))
 	writeText(t, out, "old")
-	for _, more := range []string{"--json", ""} {
-		args := []string{"localise", "--pairs", pairs, "--repositories", dir, "--out", out, more}
-		if err := runTasks(t, args[:len(args)-1+len(more)/len("--json")]...); err != nil {
+	for _, more := range [][]string{{"--json"}, nil} {
+		args := append([]string{"localise", "--pairs", pairs, "--repositories", dir, "--out", out}, more...)
+		if err := runTasks(t, args...); err != nil {
 			t.Fatal(err)
 		}
 	}

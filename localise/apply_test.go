@@ -78,6 +78,14 @@ func TestALaterHunkMovesAsTheOneBefore(t *testing.T) {
 	}
 }
 
+func TestHunksDoNotApplyBeforeTheOneBefore(t *testing.T) {
+	files, err := gitdiff.Changes("--- a/x\n+++ b/x\n@@ -2 +2 @@\n-b\n+c\n@@ -3 +3 @@\n-a\n+c\n")
+	must(t, err)
+	if got, _, err := apply(newText("a\nb\nx\n"), files[0].Hunks); !errors.Is(err, errApply) {
+		t.Errorf("%q, %v", got.String(), err)
+	}
+}
+
 // FuzzApply looks for a diff that panics, or whose edits are outside of the texts.
 func FuzzApply(f *testing.F) {
 	f.Add("a\nb\n", "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n\\ No newline at end of file\n")

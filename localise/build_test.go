@@ -216,6 +216,25 @@ func TestACopyIsNew(t *testing.T) {
 	}
 }
 
+func TestADeletionWithoutItsLinesIsGoldWithAllFunctions(t *testing.T) {
+	w := newWorld(t)
+	base := w.commit(map[string]string{"a.py": functions})
+	p := pair(base, "")
+	p.Patch = "diff --git a/a.py b/a.py\ndeleted file mode 100644\nindex 1..0\n"
+	if r := w.build(p); r.Made != 1 || !slices.Equal(r.Tasks[0].GoldFunctions, []string{"a.py::a", "a.py::b"}) {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestTheOldPathSaysWhatIsATest(t *testing.T) {
+	w := newWorld(t)
+	base := w.commit(map[string]string{"a.py": functions, "tests/b.py": strings.Repeat("b()\n", 10)})
+	head := w.commit(map[string]string{"tests/a.py": functions, "b.py": strings.Repeat("b()\n", 10)})
+	if r := w.build(pair(base, head)); r.Made != 1 || !slices.Equal(r.Tasks[0].GoldFiles, []string{"a.py"}) {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestTasksToRepairBecomeTasksToLocalise(t *testing.T) {
 	w := newWorld(t)
 	base := w.commit(map[string]string{"a.py": functions})
@@ -228,14 +247,19 @@ func TestTasksToRepairBecomeTasksToLocalise(t *testing.T) {
 	if r.Made != 1 || !reflect.DeepEqual(r.Tasks[0], want) {
 		t.Errorf("%+v", r)
 	}
+	repair.Repo = "name"
+	r, err = b.Build(context.Background(), FromTasks([]relabel.Task{repair}))
+	if err != nil || len(r.Dropped) != 1 || r.Dropped[0].Detail != `"name" is not owner/name` {
+		t.Errorf("without an owner: %+v, %v", r, err)
+	}
 }
 
 func TestWhatAMirrorContradictsIsNamed(t *testing.T) {
 	w := newWorld(t)
-	base := w.commit(map[string]string{"a.py": functions, "tests/a.py": functions, "README.md": ""})
-	task := relabel.Task{Repo: "owner/name", BaseCommit: base, GoldFiles: []string{"a.py", "b.py", "README.md", "tests/a.py"}, GoldFunctions: []string{"a.py::a", "a.py::c", "b.py::d"}}
+	base := w.commit(map[string]string{"a.py": functions + "class K:\n    x = 1\n", "tests/a.py": functions, "README.md": ""})
+	task := relabel.Task{Repo: "owner/name", BaseCommit: base, GoldFiles: []string{"a.py", "b.py", "README.md", "tests/a.py"}, GoldFunctions: []string{"a.py::a", "a.py::c", "a.py::K", "b.py::d"}}
 	problems, err := Check(context.Background(), w, task)
-	want := []string{"gold_files: the base has no b.py", "gold_files: README.md is no source file of the index", "gold_files: tests/a.py is a file of tests", "gold_functions: a.py has no function c"}
+	want := []string{"gold_files: the base has no b.py", "gold_files: README.md is no source file of the index", "gold_files: tests/a.py is a file of tests", "gold_functions: a.py has no function c", "gold_functions: a.py has no function K"}
 	if err != nil || !slices.Equal(problems, want) {
 		t.Errorf("%q, %v", problems, err)
 	}

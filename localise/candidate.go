@@ -64,6 +64,9 @@ func (b *Builder) build(ctx context.Context, c Candidate) (made, error) {
 
 // changes returns the full id of the base and the changed source files that are none of tests.
 func (b *Builder) changes(ctx context.Context, c Candidate) (base string, changes []gitdiff.File, err error) {
+	if !tasks.ValidRepository(c.Repository) {
+		return "", nil, drop{NoMirror, fmt.Sprintf("%q is not owner/name", c.Repository)}
+	}
 	if err := b.Repositories.Has(c.Repository); err != nil {
 		return "", nil, dropped(err, NoMirror)
 	}

@@ -25,7 +25,7 @@ func TestCommentsOfEachLanguage(t *testing.T) {
 		"rust":                 {codeindex.Rust, "-/// a\n-/* a /* b */\n-c */\n+let a = \"\n+// b\";\n+let b = r#\"\n+\" // c\n+\"#;\n+fn f<'a>(x: &'a str, c: char) { c == '\"' }\n-// d\n+let e = '\\'';\n-// e\n+let f = '\\u{1F600}';\n-// f"},
 		"c":                    {codeindex.C, "-// a\n+char c = '\"';\n-/* b */\n+#include <a>\n-// c"},
 		"c++":                  {codeindex.CPP, "+auto a = R\"x(\n+// b )\" )y\"\n+)x\";\n-// c\n+int d = 1'000'000;\n-// d"},
-		"ruby":                 {codeindex.Ruby, "-# a\n-=begin\n-b\n-=end\n+c = <<~TEXT + d\n+# e\n+  TEXT\n-# f\n+g = \"#{h}\"\n-# i\n+a <<b\n-# j"},
+		"ruby":                 {codeindex.Ruby, "-# a\n-=begin\n-b\n-=end\n+c = <<~TEXT + d\n+# e\n+  TEXT\n-# f\n+g = \"#{h}\"\n-# i\n+a <<b\n-# j\n+a =begin\n+c"},
 		"php":                  {codeindex.PHP, "+<?php\n-# a\n-// b\n-/* c */\n+#[Attribute]\n+$a = <<<'EOT'\n+# d\n+EOT;\n-# e"},
 		"a form feed":          {codeindex.Python, "-\f\n-# a"},
 		"a byte order mark":    {codeindex.Python, "-\uFEFF# a\n+a"},

@@ -48,10 +48,15 @@ var repositoryName = regexp.MustCompile(`^[A-Za-z0-9](?:_?[A-Za-z0-9.-])*/[A-Za-
 // longestRepository bounds a repository's name in bytes.
 const longestRepository = 200
 
+// ValidRepository reports whether a task to localise may have a repository of this name: owner/name.
+func ValidRepository(name string) bool {
+	return len(name) <= longestRepository && repositoryName.MatchString(name)
+}
+
 // repository reads the field of that name, owner/name.
 func (l *taskLine) repository() string {
 	name := l.need("repository")
-	if name != "" && (len(name) > longestRepository || !repositoryName.MatchString(name)) {
+	if name != "" && !ValidRepository(name) {
 		l.refuse("repository", "%.120q is not OWNER/NAME", name)
 	}
 	return name

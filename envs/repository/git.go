@@ -24,6 +24,7 @@ var gitOptions = []string{"--no-pager", "--no-replace-objects",
 	"-c", "core.attributesFile=/dev/null",
 	"-c", "core.commitGraph=false",
 	"-c", "core.bigFileThreshold=8m", // larger objects are not kept in memory
+	"-c", "advice.graftFileDeprecated=false", // grafts are off, see gitEnvironment
 	"-c", "gc.auto=0",
 	"-c", "maintenance.auto=false",
 }

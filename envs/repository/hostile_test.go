@@ -61,6 +61,9 @@ func TestAMirrorRunsNoPrograms(t *testing.T) {
 	wantCode(t, err, relabel.CodeEnvironment, "damaged")
 	_, err = m.Diff(ctx, "owner/name", base, head)
 	wantCode(t, err, relabel.CodeEnvironment, "damaged")
+	if strings.Contains(err.Error(), "hint:") {
+		t.Errorf("git gives advice: %v", err)
+	}
 	if ran, err := os.ReadFile(mark); err == nil {
 		t.Errorf("programs of the mirror ran:\n%s", ran)
 	}
