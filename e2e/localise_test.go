@@ -69,10 +69,10 @@ type searching struct {
 	arguments []string
 }
 
-func newSearching(t *testing.T, count int, delay time.Duration) *searching {
+func newSearching(t *testing.T, count int, delay time.Duration, arguments ...string) *searching {
 	t.Helper()
 	s := &searching{place: place{data: t.TempDir(), database: storetest.Schema(t), env: noDocker}, shapes: newShapes(t, count)}
-	s.arguments = []string{"--repositories", s.mirrors, "--searches", "4", "--lease", "3s"}
+	s.arguments = append([]string{"--repositories", s.mirrors, "--searches", "4", "--lease", "3s"}, arguments...)
 	s.server, s.api = s.serve(t, s.arguments...)
 	s.models = &models{server: scripted.NewServer(scripted.Config{TeacherDelay: delay, StudentDelay: delay})}
 	s.models.url = listenFor(t, s.models) + "/v1"
@@ -113,7 +113,7 @@ func (s *searching) finish(t *testing.T, it api.IterationView) (api.IterationVie
 // on, and exports the answers as labels.
 func TestLocalisationNeedsNoDockerAndSurvivesAKill(t *testing.T) {
 	t.Parallel()
-	s := newSearching(t, 12, 50*time.Millisecond)
+	s := newSearching(t, 12, 50*time.Millisecond, "--rollouts", "0")
 	run, err := s.api.CreateRun(bounded(t), api.NewRun{Name: "search", Taskset: s.set.ID.String(), Teacher: s.teacher.ID.String(), Seed: 3,
 		Beta: &relabel.BetaSchedule{Kind: "constant", Start: 0.6}})
 	noError(t, err)
