@@ -26,6 +26,7 @@ func main() {
 		return
 	}
 	debug.SetMaxStack(stack)
+	debug.SetGCPercent(400) // one file is garbage at once when the next begins
 	debug.SetMemoryLimit(1 << 30)
 	err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: memory, Max: memory})
 	if err == nil {
