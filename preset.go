@@ -1,6 +1,7 @@
 package relabel
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -39,17 +40,22 @@ type WalkedDraw struct {
 	Instances []string
 }
 
-// Preset is an experiment of the paper: what a run takes from it unless a request has other values.
+// Preset is an experiment of a paper: what a run takes from it unless a request has other values.
 type Preset struct {
 	Name   string
 	Recipe Recipe
+	Kind   TaskKind // of its tasks; "" means repair
 	Beta   *BetaSchedule
 	Rho    *RhoSchedule
 	// Tasks per round, rollouts per task, and rounds; 0: all tasks. Passes over all tasks give the
 	// number of rounds where that depends on the number of tasks.
 	TasksPerRound, Generations, Rounds, Passes int
 	Trainer                                    Trainer
-	paper                                      column
+
+	limits   *RunLimits // nil: the defaults of the kind
+	sampling *Sampling  // of the policies that act; nil: the paper does not say
+	paper    column     // of table 5
+	search   searchPaper
 }
 
 // Trainer is the configuration of the training that follows each round. relabel stores it and writes
@@ -80,15 +86,32 @@ func rate(x float64) string {
 // trainerOnline is the training of the paper's own methods and of OPD (F.2, table 5).
 var trainerOnline = Trainer{Epochs: 3, BatchSize: 16, Schedule: "constant", LearningRate: 3e-6, Data: "fresh"}
 
-// Presets are the experiments of the paper, in the order of its table 5.
+// toolTrainLimits are those of the paper of ToolTrain (4.4): 12k tokens of the first prompt, and 20k of all
+// that follows, observations included.
+var toolTrainLimits = func() RunLimits {
+	limits := Localise.DefaultLimits()
+	limits.MaxPromptTokens, limits.MaxResponseTokens, limits.MaxContextTokens = 12288, 20480, 32768
+	return limits
+}()
+
+// toolTrainSampling is the sampling of the paper of ToolTrain in reinforcement learning (4.4). It names the
+// temperature alone.
+var toolTrainSampling = Sampling{Temperature: 1, TopP: 1}
+
+// Presets are the experiments of the paper, in the order of its table 5, and then the two stages of ToolTrain
+// (3.3, 4.4), whose tasks are to localise. ToolTrain names no group size and no learning rate: these are ours.
 var Presets = []Preset{
-	{Name: "sft-paper", Recipe: SFT, Generations: 1, Rounds: 1, paper: columnSFT,
+	{Name: "sft-paper", Recipe: SFT, Generations: 1, Rounds: 1, sampling: &PaperSampling, paper: columnSFT,
 		Trainer: Trainer{Epochs: 3, BatchSize: 16, Schedule: "cosine", LearningRate: 1e-5, MinLearningRate: 1e-6, WarmupRatio: 0.1, Data: "fresh"}},
-	{Name: "dagger-paper", Recipe: DAgger, Beta: &PaperBeta, TasksPerRound: 512, Generations: 1, Rounds: 5, Trainer: trainerOnline, paper: columnOnline},
-	{Name: "aggrevate-paper", Recipe: AggreVaTe, Rho: &PaperRho, TasksPerRound: 512, Generations: 1, Rounds: 5, Trainer: trainerOnline, paper: columnOnline},
-	{Name: "opd-paper", Recipe: OPD, TasksPerRound: 512, Generations: 1, Rounds: 5, Trainer: trainerOnline, paper: columnOnline},
-	{Name: "grpo-paper", Recipe: GRPO, TasksPerRound: 32, Generations: 8, Passes: 3, paper: columnGRPO,
+	{Name: "dagger-paper", Recipe: DAgger, Beta: &PaperBeta, TasksPerRound: 512, Generations: 1, Rounds: 5, Trainer: trainerOnline, sampling: &PaperSampling, paper: columnOnline},
+	{Name: "aggrevate-paper", Recipe: AggreVaTe, Rho: &PaperRho, TasksPerRound: 512, Generations: 1, Rounds: 5, Trainer: trainerOnline, sampling: &PaperSampling, paper: columnOnline},
+	{Name: "opd-paper", Recipe: OPD, TasksPerRound: 512, Generations: 1, Rounds: 5, Trainer: trainerOnline, sampling: &PaperSampling, paper: columnOnline},
+	{Name: "grpo-paper", Recipe: GRPO, TasksPerRound: 32, Generations: 8, Passes: 3, sampling: &PaperSampling, paper: columnGRPO,
 		Trainer: Trainer{BatchSize: 32, Schedule: "constant", LearningRate: 1e-6, Data: "fresh"}},
+	{Name: "tooltrain-sft-paper", Recipe: SFT, Kind: Localise, Generations: 1, Rounds: 1, search: searchSFT,
+		Trainer: Trainer{Epochs: 3, BatchSize: 128, Schedule: "cosine", LearningRate: 1e-5, MinLearningRate: 1e-6, WarmupRatio: 0.1, Data: "fresh"}},
+	{Name: "tooltrain-paper", Recipe: GRPO, Kind: Localise, TasksPerRound: 128, Generations: 8, Passes: 1, limits: &toolTrainLimits, sampling: &toolTrainSampling, search: searchRL,
+		Trainer: Trainer{BatchSize: 128, Schedule: "constant", LearningRate: 1e-6, Data: "fresh"}},
 }
 
 // FindPreset finds a preset by its name. CodeInvalid if there is none.
@@ -100,9 +123,20 @@ func FindPreset(name string) (Preset, error) {
 	return Presets[i], nil
 }
 
+// Limits are the limits of a run with tasks of the kind that has the preset, or none (the zero Preset).
+func (p Preset) Limits(kind TaskKind) RunLimits {
+	if p.limits != nil && kind == p.Kind {
+		return *p.limits
+	}
+	return kind.DefaultLimits()
+}
+
 // Fill gives a run that may draw that many tasks the values of p where it has none. CodeInvalid if the run has
-// another recipe, or verifies nothing although exports rely on verdicts.
+// tasks of another kind or another recipe, or verifies nothing although exports rely on verdicts.
 func (p Preset) Fill(run Run, tasks int) (Run, error) {
+	if kind := cmp.Or(p.Kind, Repair); cmp.Or(run.TaskKind, Repair) != kind {
+		return run, Errorf(CodeInvalid, "%s is for tasks to %s; those of the task set are to %s", p.Name, kind, run.TaskKind).On("preset")
+	}
 	if run.Recipe != "" && run.Recipe != p.Recipe {
 		return run, Errorf(CodeInvalid, "is %s; the preset %s is of the recipe %s", run.Recipe, p.Name, p.Recipe).On("recipe")
 	}
@@ -143,18 +177,37 @@ func (p Preset) rounds(perRound, tasks int) int {
 }
 
 // CheckSampling returns a CodeInvalid error on field if a policy of a run with a preset does not sample
-// as all of the paper's do (F.1): temperature 0.7, top-p 0.9, and nothing else that shapes the
-// distribution. A setting that is not sent is not checked.
+// as those of its paper do: F.1, or 4.4 of ToolTrain, and nothing else that shapes the distribution. A setting
+// that is not sent is not checked.
 func (p Preset) CheckSampling(policy Policy, field string) error {
-	s := policy.Sampling
-	other := s.Temperature != PaperSampling.Temperature || s.TopP != PaperSampling.TopP ||
+	if p.sampling == nil {
+		return nil
+	}
+	s, want := policy.Sampling, *p.sampling
+	other := s.Temperature != want.Temperature || s.TopP != want.TopP ||
 		differs(s.TopK, NeutralTopK) || differs(s.MinP, NeutralMinP) || differs(s.RepetitionPenalty, NeutralRepetitionPenalty) ||
 		differs(s.PresencePenalty, NeutralPenalty) || differs(s.FrequencyPenalty, NeutralPenalty)
 	if !other {
 		return nil
 	}
-	return Errorf(CodeInvalid, "%s@%d samples with %s; the preset %s needs temperature 0.7, top_p 0.9 and neutral values elsewhere (paper F.1): register a version of the policy that samples so",
-		policy.Name, policy.Version, s, p.Name).On(field)
+	return Errorf(CodeInvalid, "%s@%d samples with %s; the preset %s needs %s and neutral values elsewhere (%s): register a version of the policy that samples so",
+		policy.Name, policy.Version, s, p.Name, want, p.samplingSection()).On(field)
+}
+
+// samplingSection is where its paper says how policies sample.
+func (p Preset) samplingSection() string {
+	if p.Kind == Localise {
+		return "ToolTrain 4.4"
+	}
+	return "paper F.1"
+}
+
+// Source says where its paper has the trainer's configuration.
+func (p Preset) Source() string {
+	if p.Kind == Localise {
+		return "ToolTrain 4.4; its learning rate is not said, and this one is ours"
+	}
+	return "table 5, F.1, F.2"
 }
 
 func differs[T comparable](setting *T, neutral T) bool { return setting != nil && *setting != neutral }

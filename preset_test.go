@@ -14,7 +14,7 @@ func runFrom(t *testing.T, preset string, n int, over Run) Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	over.Limits, over.Scaffold = PaperLimits, cmp.Or(over.Scaffold, paperScaffold)
+	over.TaskKind, over.Limits, over.Scaffold = cmp.Or(p.Kind, Repair), p.Limits(cmp.Or(p.Kind, Repair)), cmp.Or(over.Scaffold, map[TaskKind]string{Localise: searchScaffold}[p.Kind], paperScaffold)
 	run, err := p.Fill(over, n)
 	if err != nil {
 		t.Fatal(err)
@@ -185,5 +185,69 @@ func TestMoreTasksPerRoundThanThereAreIsMarked(t *testing.T) {
 		if row.Setting == setting && row.Differs {
 			t.Errorf("%+v", row)
 		}
+	}
+}
+
+func TestPresetsOfToolTrainAgreeWithItsPaperLineByLine(t *testing.T) {
+	common := func(rows ...string) []string {
+		return append(rows, "maximum turns: 100 | not said", "evaluation: greedy | not said", "tasks of a round: without replacement, then a new permutation | not said")
+	}
+	for preset, c := range map[string]struct {
+		tasks int
+		want  []string
+	}{
+		"tooltrain-sft-paper": {10_000, common("training data: 10,000 tasks | 10,000 issues", "trajectory source: teacher policy | Claude-3.7-Sonnet", "filtering: at least one hit | at least one hit", "tasks per round: all | all",
+			"generations per task: 1 | not said", "rounds: 1 | 1", "epochs: 3 | 3", "batch size: 128 | 128", "learning rate: cosine, 1e-5 → 1e-6 | not said", "verification: all | all", "scaffold: reposearcher | reposearcher",
+			"sampling: the policy's | not said", "maximum context, tokens: 65,536 | not said")},
+		"tooltrain-paper": {18_000, common("training data: 18,000 tasks | 18,000 issues", "trajectory source: student policy | the model itself", "filtering: groups with different scores | not said", "tasks per round: 128 | 128",
+			"generations per task: 8 | not said", "rounds: 141, 1 pass over 18,000 tasks | 1 epoch", "epochs: – | –", "batch size: 128 | 128", "learning rate: constant 1e-6 | not said", "verification: all | all", "scaffold: reposearcher | reposearcher",
+			"algorithm: grpo | not said", "reward: nDCG@5 | nDCG@k, k not said", "sampling: temperature 1, top_p 1 | temperature 1.0", "maximum prompt, tokens: 12,288 | 12k", "maximum response, tokens: 20,480 | 20k", "maximum context, tokens: 32,768 | 12k + 20k")},
+	} {
+		run := runFrom(t, preset, c.tasks, Run{})
+		var got []string
+		for _, row := range run.PresetRows(c.tasks) {
+			got = append(got, row.Setting+": "+row.Value+" | "+row.Paper)
+			if row.Differs || row.Where == "" || row.By == "" || (row.Paper == unsaid) != (row.Where == "–") {
+				t.Errorf("%s: %+v", preset, row)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s:\ngot  %q\nwant %q", preset, got, c.want)
+		}
+		run.Limits.MaxResponseTokens, run.Rounds, run.Scaffold = 1, 2, "other"
+		if n := len(slices.DeleteFunc(run.PresetRows(c.tasks), func(r PresetRow) bool { return !r.Differs })); n != map[string]int{"tooltrain-paper": 3, "tooltrain-sft-paper": 2}[preset] {
+			t.Errorf("%s: %d rows differ", preset, n)
+		}
+	}
+	rl := runFrom(t, "tooltrain-paper", 18_000, Run{})
+	if l := rl.Limits; rl.Recipe != GRPO || l.MaxPromptTokens != 12288 || l.MaxResponseTokens != 20480 || l.MaxContextTokens != 32768 || l.ScoreDepth != 5 || rl.Generations != 8 || rl.TasksPerRound != 128 || rl.Rounds != 141 {
+		t.Errorf("%+v", rl)
+	}
+	if sft := runFrom(t, "tooltrain-sft-paper", 10, Run{}); sft.Recipe != SFT || sft.Trainer.Epochs != 3 || sft.Limits != Localise.DefaultLimits() || sft.Rounds != 1 {
+		t.Errorf("%+v", sft)
+	}
+}
+
+func TestPresetsRefuseTasksOfAnotherKind(t *testing.T) {
+	for _, p := range Presets {
+		other := map[TaskKind]TaskKind{"": Localise, Localise: Repair}[p.Kind]
+		var e *Error
+		if _, err := p.Fill(Run{TaskKind: other}, 1); !errors.As(err, &e) || e.Field != "preset" || e.Code != CodeInvalid {
+			t.Errorf("%s with tasks to %s: %v", p.Name, other, err)
+		}
+	}
+}
+
+func TestToolTrainSamplesAtTemperatureOne(t *testing.T) {
+	p, _ := FindPreset("tooltrain-paper")
+	if err := p.CheckSampling(Policy{Sampling: Sampling{Temperature: 1, TopP: 1}.Pinned(ServerVLLM)}, "student"); err != nil {
+		t.Error(err)
+	}
+	if err := p.CheckSampling(Policy{Sampling: PaperSampling}, "student"); err == nil {
+		t.Error("temperature 0.7 passes")
+	}
+	p, _ = FindPreset("tooltrain-sft-paper")
+	if err := p.CheckSampling(Policy{Sampling: PaperSampling}, "teacher"); err != nil {
+		t.Errorf("its paper does not say how the teacher samples: %v", err)
 	}
 }

@@ -36,11 +36,14 @@ var (
 )
 
 // PresetRows lists the settings of a run with a preset and that many tasks: the lines of table 5 in its
-// order, then those of F.1. It returns none without a preset.
+// order, then those of F.1; or those of 3.3 and 4.4 of ToolTrain. It returns none without a preset.
 func (r Run) PresetRows(tasks int) []PresetRow {
 	p, err := FindPreset(r.Preset)
 	if err != nil || r.Trainer == nil {
 		return nil
+	}
+	if p.Kind == Localise {
+		return r.searchRows(p, tasks)
 	}
 	return append(r.tableRows(p, tasks), r.configurationRows(p)...)
 }
@@ -67,19 +70,32 @@ func (r Run) tableRows(p Preset, tasks int) []PresetRow {
 		{Setting: "retained trajectories", Value: "counted by each export", Paper: p.paper.retained, Where: table, By: "–"},
 		{Setting: "GPUs", Value: "yours", Paper: "4 A100", Where: table, By: "–"},
 	}
-	if p.Passes > 0 { // rounds that cover the passes
-		want := p.rounds(r.TasksPerRound, tasks)
-		rows[5].Value, rows[5].Differs = fmt.Sprintf("%d, %d passes over %s tasks", r.Rounds, p.Passes, grouped(tasks)), r.Rounds != want
-		if r.Rounds != want {
-			rows[5].Value = fmt.Sprintf("%d; %d passes over %s tasks are %d", r.Rounds, p.Passes, grouped(tasks), want)
-		}
+	if p.Passes > 0 {
+		rows[5].Value, rows[5].Differs = r.passes(p, tasks)
 	}
 	return rows
 }
 
+// passes describes the rounds that cover the passes of a preset over the tasks, and says whether they do not.
+func (r Run) passes(p Preset, tasks int) (value string, differs bool) {
+	passes := "passes"
+	if p.Passes == 1 {
+		passes = "pass"
+	}
+	want := p.rounds(r.TasksPerRound, tasks)
+	if r.Rounds == want {
+		return fmt.Sprintf("%d, %d %s over %s tasks", r.Rounds, p.Passes, passes, grouped(tasks)), false
+	}
+	return fmt.Sprintf("%d; %d %s over %s tasks are %d", r.Rounds, p.Passes, passes, grouped(tasks), want), true
+}
+
 // tasksRow has the tasks of a round, and says if there are too few.
 func (r Run) tasksRow(p Preset, tasks int, where string) PresetRow {
-	row := same("tasks per online batch", orAll(r.TasksPerRound), p.paper.tasks, where, "run")
+	return r.enoughTasks(same("tasks per online batch", orAll(r.TasksPerRound), p.paper.tasks, where, "run"), tasks)
+}
+
+// enoughTasks is a row with the tasks of a round, marked if there are too few.
+func (r Run) enoughTasks(row PresetRow, tasks int) PresetRow {
 	if r.TasksPerRound > tasks {
 		row.Differs = true
 		row.Value += fmt.Sprintf("; only %s can be drawn: each iteration needs a number", grouped(tasks))

@@ -116,6 +116,26 @@ func (k TaskKind) DefaultLimits() RunLimits {
 	return limits
 }
 
+// minObservation is the least RunLimits.ObservationBytes of a search, in bytes.
+const minObservation = 1000
+
+// CheckLimits returns a CodeInvalid error that names the field if the limits that only tasks to localise have
+// do not fit tasks of the kind.
+func (k TaskKind) CheckLimits(l RunLimits) error {
+	const applies = "applies to tasks to localise only; omit it"
+	switch searches := k == Localise; {
+	case searches && l.ScoreDepth < 1:
+		return Errorf(CodeInvalid, "is %d; must be at least 1", l.ScoreDepth).On("limits.score_depth")
+	case searches && l.ObservationBytes < minObservation:
+		return Errorf(CodeInvalid, "is %d; must be at least %d", l.ObservationBytes, minObservation).On("limits.observation_bytes")
+	case !searches && l.ScoreDepth != 0:
+		return Errorf(CodeInvalid, applies).On("limits.score_depth")
+	case !searches && l.ObservationBytes != 0:
+		return Errorf(CodeInvalid, applies).On("limits.observation_bytes")
+	}
+	return nil
+}
+
 // BetaSchedule defines βi, the probability that the teacher executes a turn in iteration i.
 type BetaSchedule struct {
 	Kind   string    `json:"kind" enum:"linear,exponential,constant,list" doc:"The schedule's form."`

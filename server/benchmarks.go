@@ -55,6 +55,9 @@ func (s *site) createBenchmark(ctx context.Context, in *of[api.NewBenchmark]) (*
 	}
 	tasks := slices.Collect(maps.Values(chosen))
 	benchmark := relabel.Benchmark{ID: relabel.NewID(), Name: b.Name, TasksetID: set.ID, Source: source, Excluded: b.Excluded, Limits: b.Limits.Over(set.Kind.DefaultLimits())}
+	if err := set.Kind.CheckLimits(benchmark.Limits); err != nil {
+		return nil, err
+	}
 	if err := s.Store.CreateBenchmark(ctx, benchmark, tasks); err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 	if err := checkStudent(run, student, ask.Kind); err != nil {
 		return nil, err
 	}
-	if err := s.resolveDraw(ctx, in.Body, &ask); err != nil {
+	if err := s.resolveDraw(ctx, run, in.Body, &ask); err != nil {
 		return nil, err
 	}
 	ask = ask.WithDefaults(run)
@@ -118,7 +118,7 @@ func checkUncertainty(it relabel.Iteration, student relabel.Policy) error {
 
 // resolveDraw finds the iteration to repeat and the benchmark of a request. An evaluation or a sample
 // that repeats one with a benchmark has this benchmark.
-func (s *site) resolveDraw(ctx context.Context, b api.NewIteration, ask *relabel.NewIteration) error {
+func (s *site) resolveDraw(ctx context.Context, run relabel.Run, b api.NewIteration, ask *relabel.NewIteration) error {
 	word := b.Benchmark
 	if b.Again != nil {
 		draw, err := s.Store.FindDraw(ctx, *b.Again)
@@ -138,9 +138,21 @@ func (s *site) resolveDraw(ctx context.Context, b api.NewIteration, ask *relabel
 		if err != nil {
 			return asField(err, "benchmark")
 		}
+		if err := s.checkKind(ctx, run, benchmark); err != nil {
+			return err
+		}
 		ask.OnBenchmark = &benchmark
 	}
 	return s.checkAllowed(ctx, b.AllowBenchmarks)
+}
+
+// checkKind refuses a benchmark whose tasks are of another kind than the run's.
+func (s *site) checkKind(ctx context.Context, run relabel.Run, benchmark relabel.Benchmark) error {
+	set, err := s.Store.FindTaskset(ctx, benchmark.TasksetID)
+	if err != nil || set.Kind == run.TaskKind {
+		return err
+	}
+	return relabel.Errorf(relabel.CodeInvalid, "has tasks to %s; those of the run are to %s", set.Kind, run.TaskKind).On("benchmark")
 }
 
 // tasksToDraw returns the tasks of the benchmark or of the run's task set, and notes which of

@@ -36,14 +36,18 @@ func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.R
 	if err != nil {
 		return nil, asField(err, "taskset")
 	}
-	r.TasksetID, r.TaskKind, r.Limits = set.ID, set.Kind, b.Limits.Over(set.Kind.DefaultLimits())
+	preset, err := findPreset(b.Preset)
+	if err != nil {
+		return nil, err
+	}
+	r.TasksetID, r.TaskKind, r.Limits = set.ID, set.Kind, b.Limits.Over(preset.Limits(set.Kind))
 	if r.Scaffold, r.Prompts, err = s.prompts(b, set.Kind); err != nil {
 		return nil, err
 	}
 	if err := s.checkAllowed(ctx, b.AllowBenchmarks); err != nil {
 		return nil, err
 	}
-	if r, err = s.fromPreset(ctx, r, b.Preset); err != nil {
+	if r, err = s.fromPreset(ctx, r, preset); err != nil {
 		return nil, err
 	}
 	if r.TeacherID, err = s.teacherOf(ctx, b.Teacher, r); err != nil {
@@ -61,15 +65,19 @@ func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.R
 	return one(s.Store.FindRun(ctx, r.ID))
 }
 
-// fromPreset fills a run with the values of a preset; without one, its recipe is dagger by default.
-func (s *site) fromPreset(ctx context.Context, r relabel.Run, name string) (relabel.Run, error) {
+// findPreset finds a preset by its name; "" is the zero preset.
+func findPreset(name string) (relabel.Preset, error) {
 	if name == "" {
+		return relabel.Preset{}, nil
+	}
+	return relabel.FindPreset(name)
+}
+
+// fromPreset fills a run with the values of a preset; without one, its recipe is dagger by default.
+func (s *site) fromPreset(ctx context.Context, r relabel.Run, p relabel.Preset) (relabel.Run, error) {
+	if p.Name == "" {
 		r.Recipe = cmp.Or(r.Recipe, relabel.DAgger)
 		return r, nil
-	}
-	p, err := relabel.FindPreset(name)
-	if err != nil {
-		return r, err
 	}
 	tasks, err := s.Store.CountTasks(ctx, r, r.AllowBenchmarks)
 	if err != nil {

@@ -36,6 +36,7 @@ func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m 
 	if err != nil {
 		return err
 	}
+	preset, _ := relabel.FindPreset(run.Preset) // a run without one has no trainer
 	perToken := m.Normalisation != nil && *m.Normalisation == relabel.PerToken && !weighted(m.LabelRules)
 	return readmeTemplate.Execute(w, map[string]any{
 		"Run": oneLine(run.Name), "Manifest": m, "Form": e.Form, "Totals": totalsOf(m), "Hash": func(v relabel.View) string { return hashOf(m, v) },
@@ -43,7 +44,7 @@ func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m 
 		"OnPolicy": run.Recipe.OnPolicy(),
 		"PerToken": perToken, "Weighted": (run.Recipe.OnPolicy() || !perToken) && !e.Form.Bare, "Ruled": ruledOf(m), "TRL": trl,
 		"Teacher": teacher, "Rounds": rounds, "Asked": askedText(m.Selection.ExportSelection), "AskedRounds": m.Selection.ExportSelection.DescribeIterations(),
-		"Preset": run.Preset, "Trainer": run.Trainer, "Prompts": m.PromptCheck, "Excluded": excludedText(m.Excluded), "ExcludedName": excludedName,
+		"Preset": run.Preset, "Source": preset.Source(), "Trainer": run.Trainer, "Prompts": m.PromptCheck, "Excluded": excludedText(m.Excluded), "ExcludedName": excludedName,
 	})
 }
 

@@ -42,6 +42,7 @@ func TestTheReadmeOfAPresetHasTheTrainersConfiguration(t *testing.T) {
 			p, err := relabel.FindPreset(preset)
 			if err == nil {
 				run.Recipe = p.Recipe
+				run.TaskKind = p.Kind
 				run, err = p.Fill(run, 2338)
 			}
 			if err != nil {
@@ -62,8 +63,10 @@ func TestTheReadmeOfAPresetHasTheTrainersConfiguration(t *testing.T) {
 	const online = "| data | fresh: this round's own data, from the last round's student |\n| epochs | 3 |\n| batch | 16 trajectories; this export has 7 |\n| learning rate | constant 3e-6 |\n| warm-up | none |\n"
 	for preset, want := range map[string]string{
 		"dagger-paper": online, "aggrevate-paper": online, "opd-paper": online,
-		"sft-paper":  "| epochs | 3 |\n| batch | 16 trajectories; this export has 7 |\n| learning rate | cosine, 1e-5 → 1e-6 |\n| warm-up | 0.1 of the steps |\n",
-		"grpo-paper": "| batch | 32 trajectories; this export has 7 |\n| learning rate | constant 1e-6 |\n| warm-up | none |\n",
+		"sft-paper":           "| epochs | 3 |\n| batch | 16 trajectories; this export has 7 |\n| learning rate | cosine, 1e-5 → 1e-6 |\n| warm-up | 0.1 of the steps |\n",
+		"tooltrain-sft-paper": "| epochs | 3 |\n| batch | 128 trajectories; this export has 7 |\n| learning rate | cosine, 1e-5 → 1e-6 |\n| warm-up | 0.1 of the steps |\n",
+		"tooltrain-paper":     "| batch | 128 trajectories; this export has 7 |\n| learning rate | constant 1e-6 |\n| warm-up | none |\n",
+		"grpo-paper":          "| batch | 32 trajectories; this export has 7 |\n| learning rate | constant 1e-6 |\n| warm-up | none |\n",
 	} {
 		if text := readme(preset, false); !strings.Contains(text, want) || !strings.Contains(text, "preset "+preset+":") || strings.Contains(text, "is aggregated") {
 			t.Errorf("%s: no %q in\n%s", preset, want, text)
@@ -71,6 +74,9 @@ func TestTheReadmeOfAPresetHasTheTrainersConfiguration(t *testing.T) {
 	}
 	if text := readme("dagger-paper", true); !strings.Contains(text, "**this export is aggregated** over") {
 		t.Errorf("an aggregated export does not say so:\n%s", text)
+	}
+	if text := readme("tooltrain-paper", false); !strings.Contains(text, "trains as follows (ToolTrain 4.4; its learning rate is not said, and this one is ours)") {
+		t.Errorf("an export of a preset of ToolTrain names another source:\n%s", text)
 	}
 	if text := readme("", false); strings.Contains(text, "Training configuration") {
 		t.Errorf("a run without a preset has a configuration:\n%s", text)

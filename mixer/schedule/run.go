@@ -44,7 +44,7 @@ func ValidateRun(run relabel.Run) error {
 	if err := api.Validate(run.Limits, api.NewRunLimits{}, "limits"); err != nil {
 		return err
 	}
-	if err := checkKindLimits(run); err != nil {
+	if err := run.TaskKind.CheckLimits(run.Limits); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
@@ -53,25 +53,6 @@ func ValidateRun(run relabel.Run) error {
 			return relabel.Errorf(relabel.CodeInvalid, "%q is empty or a duplicate", id).On("instances[" + strconv.Itoa(k) + "]")
 		}
 		seen[id] = true
-	}
-	return nil
-}
-
-// minObservation is the least RunLimits.ObservationBytes of a search, in bytes.
-const minObservation = 1000
-
-// checkKindLimits checks the limits that only tasks to localise have.
-func checkKindLimits(run relabel.Run) error {
-	l, searches := run.Limits, run.TaskKind == relabel.Localise
-	switch {
-	case searches && l.ScoreDepth < 1:
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; must be at least 1", l.ScoreDepth).On("limits.score_depth")
-	case searches && l.ObservationBytes < minObservation:
-		return relabel.Errorf(relabel.CodeInvalid, "is %d; must be at least %d", l.ObservationBytes, minObservation).On("limits.observation_bytes")
-	case !searches && l.ScoreDepth != 0:
-		return relabel.Errorf(relabel.CodeInvalid, "applies to tasks to localise only; omit it").On("limits.score_depth")
-	case !searches && l.ObservationBytes != 0:
-		return relabel.Errorf(relabel.CodeInvalid, "applies to tasks to localise only; omit it").On("limits.observation_bytes")
 	}
 	return nil
 }
