@@ -68,6 +68,7 @@ const (
 	SatisfiesExpression      = ast.KindSatisfiesExpression
 	SetAccessor              = ast.KindSetAccessor
 	StringLiteral            = ast.KindStringLiteral
+	TypeLiteral              = ast.KindTypeLiteral
 	ThisKeyword              = ast.KindThisKeyword
 	TypeAssertionExpression  = ast.KindTypeAssertionExpression
 	VariableStatement        = ast.KindVariableStatement

@@ -94,6 +94,7 @@ func (w *walk) visit(n *shim.Node, s scope) {
 	case shim.MethodDeclaration, shim.GetAccessor, shim.SetAccessor, shim.MethodSignature, shim.Constructor:
 		w.method(n, s)
 	case shim.PropertyDeclaration, shim.PropertyAssignment:
+		w.around(n, s)
 		w.bind(w.memberName(n), n, n.Initializer(), s)
 	case shim.VariableStatement:
 		w.variables(n, s)
@@ -132,7 +133,7 @@ func (w *walk) module(n *shim.Node, s scope) {
 }
 
 func (w *walk) method(n *shim.Node, s scope) {
-	if n.Kind == shim.MethodSignature && n.Parent.Kind != shim.InterfaceDeclaration {
+	if n.Parent.Kind == shim.TypeLiteral {
 		w.children(n, s)
 		return
 	}
@@ -170,6 +171,18 @@ func (w *walk) bind(name string, whole, value *shim.Node, s scope) {
 	}
 }
 
+// around visits the decorators and the type of a variable or a property, which may import.
+func (w *walk) around(n *shim.Node, s scope) {
+	if modifiers := n.Modifiers(); modifiers != nil {
+		for _, m := range modifiers.Nodes {
+			w.visit(m, s)
+		}
+	}
+	if t := n.Type(); t != nil {
+		w.visit(t, s)
+	}
+}
+
 // variables is const a = …, b = …; a single one is as long as the statement.
 func (w *walk) variables(n *shim.Node, s scope) {
 	all := n.AsVariableStatement().DeclarationList.AsVariableDeclarationList().Declarations.Nodes
@@ -181,6 +194,7 @@ func (w *walk) variables(n *shim.Node, s scope) {
 		if call := importCall(d.Initializer()); call != nil {
 			w.imports[call] = whole
 		}
+		w.around(d, s)
 		name := ""
 		if d.Name().Kind == shim.Identifier {
 			name = d.Name().Text()

@@ -131,6 +131,9 @@ class Walk:
         elif kind in ("lexical_declaration", "variable_declaration"):
             self.variables(node, scope, in_class)
         elif kind in FIELDS:
+            for child in node.children:
+                if child.type in ("decorator", "type_annotation"):
+                    self.visit(child, scope, in_class)
             label = name or node.child_by_field_name("property")
             self.bind(key(label), self.member(node), node.child_by_field_name("value"), scope, in_class)
         elif kind == "pair":
@@ -199,6 +202,8 @@ class Walk:
             call = required(value)
             if call is not None:
                 self.statements[call.id] = whole
+            if d.child_by_field_name("type") is not None:
+                self.visit(d.child_by_field_name("type"), scope, in_class)
             if name is not None and name.type != "identifier":
                 self.visit(name, scope, in_class)
                 name = None

@@ -17,7 +17,9 @@ declare global {
 	interface Window { open(): void }
 }
 
-type Alias = { notRecorded(): void };
+type Alias = { notRecorded(): void; get neither(): string };
 const enum Colour { Red }
 export abstract class Named {}
 type Lazy = import("./lazy").Lazy | typeof import("./other");
+declare const typed: import("./a").T;
+class Decorated { @inject(() => require("./c")) field: import("./d").V = 1; }
