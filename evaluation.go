@@ -33,6 +33,8 @@ type Results struct {
 	Student        string         `json:"student" doc:"Name and version of the checkpoint."`
 	Generations    int            `json:"generations" doc:"Rollouts of each task."`
 	Tasks          int            `json:"tasks" doc:"Its tasks."`
+	Hinted         int            `json:"hinted,omitempty" doc:"Of these, tasks whose first prompt has functions that another run located; absent: none."`
+	HintsFrom      string         `json:"hints_from,omitempty" doc:"The run that located them; absent without any."`
 	Ungraded       int            `json:"ungraded" doc:"Of these, tasks without a graded trajectory, which no share includes."`
 	Unverified     int            `json:"unverified" doc:"Trajectories that are not to be verified: not graded. Never in an evaluation."`
 	Infrastructure int            `json:"infrastructure" doc:"Trajectories that the infrastructure failed: not graded."`
@@ -48,6 +50,11 @@ type Results struct {
 
 // OnBenchmark reports whether the iteration only measures: it is on a benchmark.
 func (r Results) OnBenchmark() bool { return r.BenchmarkID != ID{} }
+
+// HintedText says how many tasks have hints, and from where.
+func (r Results) HintedText() string {
+	return fmt.Sprintf("%d of %d tasks have hints, located by %s", r.Hinted, r.Tasks, r.HintsFrom)
+}
 
 // TrainedTasks counts the tasks of a benchmark in the exports that trained a policy version or one that its
 // training started from. A task is the same as for a reservation, see BenchmarkStore.ListReserved.
@@ -112,9 +119,10 @@ type TaskResults struct {
 	TaskID     ID
 	InstanceID string
 	Repository string
-	Graded     int // done with a verdict, or not submitted unless it is not to be verified
-	Submitted  int // of these
-	Resolved   int // of these
+	Hinted     bool // its first prompt has functions that another run located
+	Graded     int  // done with a verdict, or not submitted unless it is not to be verified
+	Submitted  int  // of these
+	Resolved   int  // of these
 	// The others: done and not to be verified, failed or without a verdict by an error of the
 	// infrastructure, cancelled, and open.
 	Unverified, Infrastructure, Cancelled, Open int

@@ -58,6 +58,8 @@ type Run struct {
 	Rounds        int      `json:"rounds,omitempty" doc:"Planned iterations; absent: not given. More can be started."`
 	Preset        string   `json:"preset,omitempty" doc:"The experiment of the paper whose values the run took; absent: none."`
 	Trainer       *Trainer `json:"trainer,omitempty" doc:"Configuration of the training after each round, which exports name; absent: not given."`
+	// HintsFrom is nil in a run that gives only the hints of its tasks.
+	HintsFrom *HintSource `json:"hints_from,omitempty" doc:"The evaluation whose located functions its agents get as hints; absent: none."`
 	// AllowBenchmarks are names of benchmarks whose tasks its iterations may draw all the same.
 	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" doc:"Names of benchmarks whose tasks its iterations may collect on; absent: none."`
 	Scheduling

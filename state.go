@@ -11,7 +11,7 @@ type Prompts struct {
 	System string `json:"system" doc:"System message."`
 	// First is the first user message. {workdir}, {repository}, {problem_statement} and
 	// {hints_text} are replaced by the task's; the part from {hints?} to {/hints?} is omitted for a task without
-	// hints.
+	// hints. Hints are those of the data set and the functions that another run located.
 	First string `json:"first" doc:"First user message, with {workdir}, {repository}, {problem_statement} and {hints_text} for the task's."`
 	Tools []Tool `json:"tools" doc:"The tools, as described to the models."`
 }
@@ -19,10 +19,10 @@ type Prompts struct {
 // Opening returns the messages before the first turn: the prompt x. There is no system message if
 // System is empty.
 func (p Prompts) Opening(task Task) []Message {
-	first := p.First
+	first, given := p.First, task.hints()
 	if head, rest, ok := strings.Cut(first, "{hints?}"); ok {
 		hints, tail, _ := strings.Cut(rest, "{/hints?}")
-		if strings.TrimSpace(task.HintsText) == "" {
+		if strings.TrimSpace(given) == "" {
 			hints = ""
 		}
 		first = head + hints + tail
@@ -30,7 +30,7 @@ func (p Prompts) Opening(task Task) []Message {
 	first = strings.NewReplacer("{workdir}", task.Workdir,
 		"{repository}", task.Repo,
 		"{problem_statement}", task.ProblemStatement,
-		"{hints_text}", task.HintsText).Replace(first)
+		"{hints_text}", given).Replace(first)
 	user := Message{Role: RoleUser, Content: first}
 	if p.System == "" {
 		return []Message{user}

@@ -24,6 +24,23 @@ func TestOpeningFillsInTheTaskAndItsHints(t *testing.T) {
 	}
 }
 
+func TestOpeningGivesLocatedFunctionsAfterTheHintsOfTheTask(t *testing.T) {
+	prompts := relabel.Prompts{First: "{problem_statement}{hints?} Hints: {hints_text}{/hints?} Go."}
+	task := relabel.Task{ProblemStatement: "It breaks.", HintsText: "look at x", Located: []string{"a.py::C.f", "{hints_text}.py"}}
+	const list = "A search of the repository found these places for the change, the most probable one first:\n\n1. a.py::C.f\n2. {hints_text}.py Go."
+	if got := prompts.Opening(task)[0].Content; got != "It breaks. Hints: look at x\n\n"+list {
+		t.Errorf("with hints of the task: %q", got)
+	}
+	task.HintsText = "\n"
+	if got := prompts.Opening(task)[0].Content; got != "It breaks. Hints: "+list {
+		t.Errorf("without: %q", got)
+	}
+	task.Located = nil
+	if got := (relabel.Prompts{First: "[{hints_text}]"}).Opening(task)[0].Content; got != "[\n]" {
+		t.Errorf("the hints of a task are not as they were: %q", got)
+	}
+}
+
 func TestAnEmptySystemPromptIsNotAMessage(t *testing.T) {
 	got := relabel.Prompts{First: "{problem_statement}"}.Opening(relabel.Task{ProblemStatement: "It breaks."})
 	if len(got) != 1 || got[0].Role != relabel.RoleUser || got[0].Content != "It breaks." {

@@ -73,6 +73,9 @@ type Task struct {
 	GoldFiles     []string `json:"gold_files,omitempty" doc:"Files that the solution changes, of a task to localise."`
 	GoldFunctions []string `json:"gold_functions,omitempty" doc:"Functions that the solution changes, as path::Qualified.name, of a task to localise; without any, its files grade the answer."`
 	HeldOut       bool     `json:"held_out" doc:"Whether it is never rolled out for training."`
+	// Located are the functions that the run of a trajectory gives as hints, best first; see HintSource. Only
+	// the task of a trajectory has them.
+	Located []string `json:"-"`
 }
 
 // TaskHead is a task without its long texts, with its outcomes in all runs.
@@ -112,4 +115,6 @@ type TaskStore interface {
 	// only ID, InstanceID and HeldOut set.
 	ListTaskNames(ctx context.Context, taskset ID) ([]Task, error)
 	FindTask(ctx context.Context, id ID) (Task, error)
+	// FindTaskOf returns the task of a trajectory with the functions that its run gives as hints.
+	FindTaskOf(ctx context.Context, trajectory ID) (Task, error)
 }

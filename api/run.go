@@ -27,6 +27,11 @@ type NewRun struct {
 	Generations   int              `json:"generations,omitempty" placeholder:"N" minimum:"1" maximum:"1000" doc:"Rollouts per task if the request of an iteration has no number. Default: the preset's, else 1."`
 	Rounds        int              `json:"rounds,omitempty" placeholder:"N" minimum:"1" maximum:"10000" doc:"Planned iterations; more can be started. Default: the preset's, else not given."`
 
+	// Hints of runs with tasks to repair.
+	HintsFrom       string `json:"hints_from,omitempty" placeholder:"RUN" minLength:"1" maxLength:"200" help:"Give the agents the functions that this run to localise found for the same instances, as hints in the first message." doc:"A run to localise, its id or its name: the functions that it located for the same instances, or if unambiguous at the same repository and commit, are hints in the first message. They are copied now. Only for tasks to repair."`
+	HintsEvaluation int    `json:"hints_evaluation,omitempty" placeholder:"N" minimum:"1" maximum:"1000000" doc:"Number of the done evaluation of that run whose answers they are. Default: the newest."`
+	HintsTop        int    `json:"hints_top,omitempty" placeholder:"K" minimum:"1" maximum:"1000" doc:"How many entries of each ranked answer are given at most. Default 5."`
+
 	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" name:"allow-benchmark" placeholder:"NAME" minItems:"1" maxItems:"100" uniqueItems:"true" help:"Collect on tasks of this benchmark too; may be repeated. Default: tasks of named benchmarks are not drawn." doc:"Names of benchmarks whose tasks its iterations may collect on. Default: tasks of named benchmarks are not drawn, in any task set."`
 }
 

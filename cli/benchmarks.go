@@ -210,7 +210,7 @@ func printEvaluationsOn(evaluations []relabel.Results) error {
 		return err
 	}
 	for _, e := range evaluations {
-		sayTrained(e)
+		sayNotes(e)
 	}
 	return nil
 }

@@ -38,8 +38,8 @@ func (c *reportCompare) Run(ctx context.Context) error {
 		}
 		say("%s", comparedText(comparison))
 		say("%s", differenceText(comparison))
-		sayTrained(*comparison.Evaluation)
-		sayTrained(*comparison.With)
+		sayNotes(*comparison.Evaluation)
+		sayNotes(*comparison.With)
 		return printChanged(comparison.Changed)
 	})
 }

@@ -53,7 +53,7 @@ func printEvaluations(report relabel.EvaluationReport) error {
 	}
 	say("shares of the graded trajectories with 95%% intervals; a trajectory without a valid submission is not resolved")
 	for _, r := range slices.Concat(report.Evaluations, report.Samples) {
-		sayTrained(r)
+		sayNotes(r)
 	}
 	for _, comparison := range report.Comparisons {
 		say("%s", comparisonText(report, comparison))
@@ -71,8 +71,11 @@ func printRepositories(report relabel.EvaluationReport) error {
 	return t.print()
 }
 
-// sayTrained prints how many tasks trained the student, if any did.
-func sayTrained(r relabel.Results) {
+// sayNotes prints how many tasks have hints of another run, and how many trained the student, if any.
+func sayNotes(r relabel.Results) {
+	if r.Hinted > 0 {
+		say("%s, %s (%s): %s", r.Run, nameOfResults(r), r.Student, r.HintedText())
+	}
 	if r.Trained != nil {
 		say("%s", trainedText(r))
 	}

@@ -64,7 +64,7 @@ func (c *reportScaling) printScaling(report relabel.ScalingReport) error {
 	say("shares of the graded trajectories with 95%% intervals")
 	for _, series := range report.Runs {
 		for _, p := range series.Points {
-			sayTrained(p.Evaluation)
+			sayNotes(p.Evaluation)
 		}
 	}
 	for _, x := range report.Excluded {

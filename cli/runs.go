@@ -49,6 +49,9 @@ func (c *runCreate) Run(ctx context.Context) error {
 				return err
 			}
 		}
+		if err := mustExist(ctx, cl, c.HintsFrom); err != nil {
+			return err
+		}
 		body := c.NewRun
 		body.Budget, body.Webhook = c.over(relabel.Run{})
 		r, err := cl.CreateRun(ctx, body)
@@ -56,8 +59,16 @@ func (c *runCreate) Run(ctx context.Context) error {
 			return err
 		}
 		say("%s  %s", r.ID, r.Name)
+		sayHints(r)
 		return printPreset(ctx, cl, r)
 	})
+}
+
+// sayHints prints where a run's hints come from, if it has any.
+func sayHints(r relabel.Run) {
+	if r.HintsFrom != nil {
+		say("%s", r.HintsFrom.Text())
+	}
 }
 
 // printPreset prints the settings of a run with a preset beside the paper's.
@@ -137,6 +148,7 @@ func (c *runShow) Run(ctx context.Context) error {
 		if err := printSpent(ctx, cl, run); err != nil {
 			return err
 		}
+		sayHints(run)
 		return printPreset(ctx, cl, run)
 	})
 }

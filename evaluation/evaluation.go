@@ -16,6 +16,9 @@ func Of(it relabel.Iteration, tasks []relabel.TaskResults) relabel.Results {
 		StudentID: it.StudentID, Generations: it.Generations, Tasks: len(tasks), Repositories: []relabel.RepositoryResults{}}
 	var submitted ByTask
 	for _, t := range tasks {
+		if t.Hinted {
+			e.Hinted++
+		}
 		e.Unverified += t.Unverified
 		e.Infrastructure += t.Infrastructure
 		e.Cancelled += t.Cancelled

@@ -76,6 +76,9 @@ func resultsOf(ctx context.Context, s Store, it relabel.Iteration) (tasks []rela
 		return nil, r, err
 	}
 	r.Run, r.Student = run.Name, nameOf(student)
+	if r.Hinted > 0 && run.HintsFrom != nil {
+		r.HintsFrom = run.HintsFrom.Run
+	}
 	if it.BenchmarkID != nil { // else it is a sample for training, or of a run that is being deleted
 		if err := addBenchmark(ctx, s, *it.BenchmarkID, &r); err != nil {
 			return nil, r, err

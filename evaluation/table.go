@@ -29,9 +29,9 @@ func Table(report relabel.EvaluationReport) (heads []string, rows [][]any) {
 	for _, k := range ks {
 		heads = append(heads, fmt.Sprintf("pass_at_%d", k), fmt.Sprintf("pass_at_%d_tasks", k))
 	}
-	heads = append(heads, "compared_with_id", "compared_tasks", "compared_ungraded", "difference", "difference_low", "difference_high", "better", "worse", "mcnemar_p")
+	heads = append(heads, "compared_with_id", "compared_tasks", "compared_ungraded", "difference", "difference_low", "difference_high", "better", "worse", "mcnemar_p", "hinted", "hints_from")
 	for _, r := range allResults(report) {
-		rows = append(rows, slices.Concat(resultCells(r, ks), comparisonCells(report, r.IterationID)))
+		rows = append(rows, slices.Concat(resultCells(r, ks), comparisonCells(report, r.IterationID), []any{r.Hinted, r.HintsFrom}))
 	}
 	return heads, rows
 }
@@ -101,9 +101,9 @@ func RepositoryTable(report relabel.EvaluationReport) (heads []string, rows [][]
 
 // ComparisonTable has a row for a comparison.
 func ComparisonTable(c relabel.Comparison) (heads []string, rows [][]any) {
-	heads = []string{"iteration_id", "student", "trained_tasks", "with_id", "with_student", "with_trained_tasks", "tasks", "ungraded", "better", "worse", "difference", "low", "high", "p"}
+	heads = []string{"iteration_id", "student", "trained_tasks", "with_id", "with_student", "with_trained_tasks", "tasks", "ungraded", "better", "worse", "difference", "low", "high", "p", "hinted", "hints_from", "with_hinted", "with_hints_from"}
 	of, with := c.Evaluation, c.With
-	return heads, [][]any{{c.IterationID, of.Student, trainedTasks(*of), c.WithID, with.Student, trainedTasks(*with), c.Tasks, c.Ungraded, c.Better, c.Worse, c.Difference, c.Low, c.High, c.P}}
+	return heads, [][]any{{c.IterationID, of.Student, trainedTasks(*of), c.WithID, with.Student, trainedTasks(*with), c.Tasks, c.Ungraded, c.Better, c.Worse, c.Difference, c.Low, c.High, c.P, of.Hinted, of.HintsFrom, with.Hinted, with.HintsFrom}}
 }
 
 // WriteCSV writes a table as CSV. Absent cells are empty. A text that a spreadsheet would take for a

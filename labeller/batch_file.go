@@ -86,7 +86,7 @@ func (b *batch) lines(life context.Context, items []relabel.BatchItem) (fitting 
 	if err != nil {
 		return nil, nil, err
 	}
-	task, err := b.Store.FindTask(life, tr.TaskID)
+	task, err := b.Store.FindTaskOf(life, tr.ID)
 	if err != nil {
 		return nil, nil, err
 	}

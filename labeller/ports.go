@@ -63,7 +63,7 @@ type Store interface {
 	EndBatch(ctx context.Context, f relabel.BatchFence, as relabel.BatchState, remoteState, detail string, pause time.Duration) error
 
 	FindTrajectory(ctx context.Context, id relabel.ID) (relabel.Trajectory, error)
-	FindTask(ctx context.Context, id relabel.ID) (relabel.Task, error)
+	FindTaskOf(ctx context.Context, trajectory relabel.ID) (relabel.Task, error)
 	// ListTurns returns turns from a number on, at most limit, and fewer if they are large.
 	ListTurns(ctx context.Context, trajectory relabel.ID, from, limit int) ([]relabel.Turn, error)
 }

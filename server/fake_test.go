@@ -166,6 +166,14 @@ func (m *memory) FindTask(_ context.Context, id relabel.ID) (relabel.Task, error
 	return find(m, &m.tasks, func(t relabel.Task) bool { return t.ID == id })
 }
 
+func (m *memory) FindTaskOf(ctx context.Context, trajectory relabel.ID) (relabel.Task, error) {
+	t, err := m.FindTrajectory(ctx, trajectory)
+	if err != nil {
+		return relabel.Task{}, err
+	}
+	return m.FindTask(ctx, t.TaskID)
+}
+
 func (m *memory) CreatePolicy(_ context.Context, p relabel.Policy) (relabel.Policy, error) {
 	if m.slow != nil {
 		m.slow()

@@ -59,6 +59,9 @@ func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.R
 	if r, err = s.PrepareRun(r); err != nil {
 		return nil, err
 	}
+	if r.HintsFrom, err = s.hintsOf(ctx, b, r); err != nil {
+		return nil, err
+	}
 	if err := s.Store.CreateRun(ctx, r); err != nil {
 		return nil, err
 	}

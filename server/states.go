@@ -24,7 +24,7 @@ func (s *site) showState(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	task, err := s.Store.FindTask(ctx, trajectory.TaskID)
+	task, err := s.Store.FindTaskOf(ctx, trajectory.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ const claimSet = ` state = CASE WHEN end_reason IS NULL THEN 'running' ELSE 'lab
 
 // claimUpdate assigns a queued trajectory to $2.
 const claimUpdate = "UPDATE trajectories SET" + claimSet +
-	`WHERE id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp() RETURNING attempt, run_id, iteration_id, task_id,
+	`WHERE id = $1 AND state = 'queued' AND claimable_at <= clock_timestamp() RETURNING attempt, run_id, iteration_id,
 	coalesce(waited_step, ''), waited_ms`
 
 // Claim assigns the trajectory to owner, with attempt+1, the state running (labelling if the
@@ -60,14 +60,14 @@ func checkClaim(owner string, lease time.Duration) error {
 // claim assigns a queued trajectory to the claim's owner and reads what a rollout needs.
 // pgx.ErrNoRows if it is not queued.
 func claim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, lease time.Duration) error {
-	var run, iteration, task relabel.ID
+	var run, iteration relabel.ID
 	var waited int64
-	err := tx.QueryRow(ctx, claimUpdate, c.TrajectoryID, c.Owner, lease).Scan(&c.Attempt, &run, &iteration, &task, &c.Waited.Step, &waited)
+	err := tx.QueryRow(ctx, claimUpdate, c.TrajectoryID, c.Owner, lease).Scan(&c.Attempt, &run, &iteration, &c.Waited.Step, &waited)
 	if err != nil {
 		return err
 	}
 	c.Waited.For = time.Duration(waited) * time.Millisecond
-	return readClaim(ctx, tx, c, run, iteration, task)
+	return readClaim(ctx, tx, c, run, iteration)
 }
 
 // unclaimable returns the reason why a trajectory cannot be claimed.
@@ -80,13 +80,13 @@ func unclaimable(ctx context.Context, tx pgx.Tx, id relabel.ID) error {
 }
 
 // readClaim opens the attempt and reads what a rollout needs.
-func readClaim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, run, iteration, task relabel.ID) error {
+func readClaim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, run, iteration relabel.ID) error {
 	b := &pgx.Batch{}
 	b.Queue("INSERT INTO attempts (trajectory_id, number, worker) VALUES ($1, $2, $3)", c.TrajectoryID, c.Attempt, c.Owner)
 	readInto(b, &c.Trajectory, pgx.RowToStructByName[relabel.Trajectory], trajectorySelect+" WHERE tr.id = $1", c.TrajectoryID)
 	readInto(b, &c.Iteration, pgx.RowToStructByName[relabel.Iteration], iterationSelect+" WHERE it.id = $1", iteration)
 	readInto(b, &c.Run, pgx.RowToStructByName[relabel.Run], runSelect+" WHERE ru.id = $1", run)
-	readInto(b, &c.Task, scanTask, taskSelect+" WHERE ta.id = $1", task)
+	readInto(b, &c.Task, scanTask, taskOfTrajectory, c.TrajectoryID)
 	var teacher []relabel.Policy // none in a run without one
 	queueRead(b, &teacher, pgx.RowToStructByName[relabel.Policy],
 		policySelect+" JOIN runs ru ON ru.teacher_id = po.id WHERE ru.id = $1", run)

@@ -76,7 +76,7 @@ func (x *exportContext) loadOpen(ctx context.Context, tx pgx.Tx, was relabel.Par
 		return e, err
 	}
 	e.Trajectory.State, e.Turns = was.State, make([]relabel.Turn, was.Turns)
-	if e.Task, err = readTask(ctx, tx, "ta.id = $1", e.Trajectory.TaskID); err != nil {
+	if e.Task, err = readTask(ctx, tx, taskOfTrajectory, e.Trajectory.ID); err != nil {
 		return e, err
 	}
 	e.Iteration, err = x.iteration(ctx, tx, e.Trajectory.IterationID)
@@ -242,7 +242,7 @@ func (x *exportContext) load(ctx context.Context, tx pgx.Tx, id relabel.ID) (e r
 	if e.Trajectory, err = readOne[relabel.Trajectory](ctx, tx, trajectorySelect+" WHERE tr.id = $1", id); err != nil {
 		return e, err
 	}
-	if e.Task, err = readTask(ctx, tx, "ta.id = $1", e.Trajectory.TaskID); err != nil {
+	if e.Task, err = readTask(ctx, tx, taskOfTrajectory, e.Trajectory.ID); err != nil {
 		return e, err
 	}
 	if e.Iteration, err = x.iteration(ctx, tx, e.Trajectory.IterationID); err != nil {

@@ -53,6 +53,9 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 		if err != nil {
 			return err
 		}
+		if err := giveHints(ctx, tx, it); err != nil {
+			return err
+		}
 		return s.wakeFor(ctx, tx, it.ID, len(p.Trajectories))
 	})
 }

@@ -14,6 +14,8 @@ var runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.task_kind, ru
 	` + limitsOf("ru") + ` AS limits,
 	ru.seed, ru.draw, coalesce(ru.tasks_per_round, 0) AS tasks_per_round, coalesce(ru.generations, 0) AS generations,
 	coalesce(ru.rounds, 0) AS rounds, coalesce(ru.preset, '') AS preset, ru.trainer,
+	(SELECT json_build_object('run_id', rh.from_run_id, 'run', rh.from_run, 'iteration_id', rh.from_iteration_id, 'evaluation', rh.evaluation, 'top', rh.top,
+		'instances', rh.instances, 'answers', rh.answers, 'tasks', rh.tasks) FROM run_hints rh WHERE rh.run_id = ru.id) AS hints_from,
 	ru.allow_benchmarks, ru.priority, coalesce(ru.quota, 0) AS quota, ru.paused,
 	CASE WHEN ru.budget_tokens IS NOT NULL OR ru.budget_micros IS NOT NULL
 		THEN json_build_object('tokens', coalesce(ru.budget_tokens, 0), 'cost', coalesce(ru.budget_micros, 0) / 1e6::float8) END AS budget,
@@ -26,7 +28,8 @@ const runInsert = `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskse
 	VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, '00000000-0000-0000-0000-000000000000'::uuid), $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, nullif($19::bigint, 0), nullif($20::bigint, 0), $21,
 	$22, nullif($23::integer, 0), nullif($24::integer, 0), nullif($25::integer, 0), nullif($26, ''), $27, $28, coalesce(nullif($29, ''), 'all'), coalesce(nullif($30, ''), 'all'), coalesce(nullif($31, ''), 'repair'), $32, $33, $34, $35)`
 
-// CreateRun stores a run, which never changes afterwards. CodeConflict if the name is taken.
+// CreateRun stores a run, which never changes afterwards, with a copy of its hints. CodeConflict if the name is
+// taken, CodeInvalid if the answers that it takes hints from are of none of its tasks.
 func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 	var instances []string // null, not [], where the run takes every task
 	if len(r.Instances) > 0 {
@@ -46,7 +49,10 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 			r.Limits.MaxTurns, r.Limits.MaxContextTokens, r.Limits.WallClockSeconds, r.Limits.CommandSeconds, r.Limits.VerifySeconds, r.Limits.EnvironmentRetries, r.Seed,
 			budget.Tokens, budget.CostMicros(), r.Webhook, cmp.Or(r.Draw, relabel.DrawAnew), r.TasksPerRound, r.Generations, r.Rounds, r.Preset, r.Trainer, noneAsNull(r.AllowBenchmarks), r.Verify, r.LabelRule,
 			r.TaskKind, r.Limits.ScoreDepth, r.Limits.ObservationBytes, r.Limits.MaxPromptTokens, r.Limits.MaxResponseTokens)
-		return taken(err, "runs_name", "run", r.Name, "choose another name, or go on with that run by starting its next iteration")
+		if err != nil || r.HintsFrom == nil {
+			return taken(err, "runs_name", "run", r.Name, "choose another name, or go on with that run by starting its next iteration")
+		}
+		return copyHints(ctx, tx, r, *r.HintsFrom)
 	})
 }
 
@@ -151,6 +157,8 @@ var deletionSteps = []struct {
 	{"DELETE FROM exports WHERE id IN (SELECT id FROM exports WHERE run_id = $1 LIMIT $2)", 1},
 	{"DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE run_id = $1 LIMIT $2)", purgeBatch},
 	{"DELETE FROM events WHERE id IN (SELECT id FROM events WHERE run_id = $1 LIMIT $2)", purgeBatch},
+	{"DELETE FROM task_hints WHERE (run_id, task_id) IN (SELECT run_id, task_id FROM task_hints WHERE run_id = $1 LIMIT $2)", purgeBatch},
+	{"DELETE FROM hint_answers WHERE (run_id, instance_id) IN (SELECT run_id, instance_id FROM hint_answers WHERE run_id = $1 LIMIT $2)", purgeBatch},
 	{"DELETE FROM runs WHERE id = $1 AND $2::integer > 0", 1},
 }
 

@@ -11,10 +11,16 @@ import (
 
 const tasksetSelect = `SELECT ts.id, ts.name, ts.digest, ts.kind, ts.tasks, ts.held_out, ts.created_at FROM tasksets ts`
 
-const taskSelect = `SELECT ta.id, ta.taskset_id, ta.kind, ta.instance_id, ta.repo, ta.base_commit, ta.image, ta.workdir,
+const taskColumns = `ta.id, ta.taskset_id, ta.kind, ta.instance_id, ta.repo, ta.base_commit, ta.image, ta.workdir,
 	ta.problem_statement AS problem, ta.hints_text AS hints, ta.patch AS gold, ta.test_patch AS tests,
 	ta.test_cmd, ta.eval_script AS script, ta.log_parser, ta.fail_to_pass, ta.pass_to_pass,
-	ta.gold_files, ta.gold_functions, ta.held_out FROM tasks ta`
+	ta.gold_files, ta.gold_functions, ta.held_out`
+
+const taskSelect = "SELECT " + taskColumns + " FROM tasks ta"
+
+// taskOfTrajectory is the task of trajectory $1 with the functions that its run gives as hints.
+const taskOfTrajectory = "SELECT " + taskColumns + `, th.functions AS located FROM trajectories tr JOIN tasks ta ON ta.id = tr.task_id
+	LEFT JOIN task_hints th ON th.run_id = tr.run_id AND th.task_id = tr.task_id WHERE tr.id = $1`
 
 // taskRow reads long texts as bytes.
 type taskRow struct {
@@ -29,8 +35,8 @@ func scanTask(row pgx.CollectableRow) (relabel.Task, error) {
 	return r.Task, err
 }
 
-func readTask(ctx context.Context, q querier, condition string, args ...any) (relabel.Task, error) {
-	rows, _ := q.Query(ctx, taskSelect+" WHERE "+condition, args...)
+func readTask(ctx context.Context, q querier, query string, args ...any) (relabel.Task, error) {
+	rows, _ := q.Query(ctx, query, args...)
 	return pgx.CollectExactlyOneRow(rows, scanTask)
 }
 
@@ -84,8 +90,15 @@ func (s *Store) ListTasksets(ctx context.Context, p relabel.Page) ([]relabel.Tas
 
 // FindTask returns a task; CodeNotFound if there is none.
 func (s *Store) FindTask(ctx context.Context, id relabel.ID) (relabel.Task, error) {
-	task, err := readTask(ctx, s.pool, "ta.id = $1", id)
+	task, err := readTask(ctx, s.pool, taskSelect+" WHERE ta.id = $1", id)
 	return task, notFound("task", id, err)
+}
+
+// FindTaskOf returns the task of a trajectory with the functions that its run gives as hints; CodeNotFound if
+// there is no such trajectory.
+func (s *Store) FindTaskOf(ctx context.Context, trajectory relabel.ID) (relabel.Task, error) {
+	task, err := readTask(ctx, s.pool, taskOfTrajectory, trajectory)
+	return task, notFound("trajectory", trajectory, err)
 }
 
 // ListTasks lists a taskset's tasks in the byte order of their instance ids, none if there is
@@ -127,7 +140,7 @@ func (s *Store) FindTasksetByName(ctx context.Context, name string) (relabel.Tas
 
 // FindTaskByInstance returns a taskset's task; CodeNotFound if there is none.
 func (s *Store) FindTaskByInstance(ctx context.Context, taskset relabel.ID, instance string) (relabel.Task, error) {
-	task, err := readTask(ctx, s.pool, "ta.taskset_id = $1 AND ta.instance_id = $2", taskset, validUTF8(instance))
+	task, err := readTask(ctx, s.pool, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id = $2", taskset, validUTF8(instance))
 	return task, notFound("task", instance, err)
 }
 

@@ -182,7 +182,7 @@ func (v *viewer) trajectoryOf(r *http.Request, id relabel.ID) (view trajectoryVi
 	read(&l, &view.Trajectory, v.Store.FindTrajectory, id)
 	read(&l, &view.Run, v.Store.FindRun, view.RunID)
 	read(&l, &view.Iteration, v.findIteration, view.IterationID)
-	read(&l, &view.Task, v.Store.FindTask, view.TaskID)
+	read(&l, &view.Task, v.Store.FindTaskOf, id)
 	read(&l, &view.Teacher, v.policyName, view.Run.TeacherID)
 	read(&l, &view.Student, v.policyName, view.Iteration.StudentID)
 	view.Problem = show.Whole(view.Task.ProblemStatement)
