@@ -31,7 +31,7 @@ func named(_ byte, source []byte) codeindex.Records {
 	case "crash":
 		os.Exit(3)
 	case "hang":
-		select {}
+		time.Sleep(time.Hour)
 	case "nameless":
 		return codeindex.Records{Definitions: []codeindex.Definition{{Kind: codeindex.Class}}}
 	case "much":
