@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
+
 	"relabel"
 )
 
@@ -29,5 +31,23 @@ func TestTheTableOfAReportHasIntervalsAndPassAtK(t *testing.T) {
 		if missing := slices.DeleteFunc(want, func(text string) bool { return strings.Contains(lines[line], text) }); len(missing) > 0 {
 			t.Errorf("line %d lacks %q: %s", line, missing, lines[line])
 		}
+	}
+}
+
+func TestHintsAreCountedBesideResults(t *testing.T) {
+	text := relabel.HintSource{Run: "finder", Evaluation: 2, Top: 5, Instances: 9, Answers: 8, Tasks: 7}.Text()
+	if text != "hints: the first 5 entries of evaluation 2 of finder, which has answers for 8 of 9 instances; 7 tasks of this task set have hints" {
+		t.Error(text)
+	}
+	if text := (relabel.Results{Tasks: 3, Hinted: 2, HintsFrom: "finder"}).HintedText(); text != "2 of 3 tasks have hints, located by finder" {
+		t.Error(text)
+	}
+	c := runCreate{}
+	parser, err := kong.New(&c, kong.Vars{"data": ""}, RequestFlags(), kong.Bind(ServeLocal(nil)))
+	noError(t, err)
+	_, err = parser.Parse([]string{"hinted", "--taskset", "bugs", "--hints-from", "finder", "--hints-evaluation", "2", "--hints-top", "3"})
+	noError(t, err)
+	if c.HintsFrom != "finder" || c.HintsEvaluation != 2 || c.HintsTop != 3 {
+		t.Errorf("%+v", c.NewRun)
 	}
 }

@@ -102,7 +102,7 @@ func TestAShareNamesTheMethodOfItsInterval(t *testing.T) {
 func TestTheTableOfAReportHasTheSameColumnsForAllRows(t *testing.T) {
 	ids := newIDs(4)
 	e := evaluation.Of(relabel.Iteration{ID: ids[0], Kind: relabel.Evaluate, Number: 2}, results(ids, "1100"))
-	e.BenchmarkID, e.Benchmark = ids[1], "a, \"b\""
+	e.BenchmarkID, e.Benchmark, e.Hinted, e.HintsFrom = ids[1], "a, \"b\"", 3, "finder"
 	sample := evaluation.Of(relabel.Iteration{ID: ids[2], Kind: relabel.Sample, Number: 1, Generations: 2}, results(ids, "10xx"))
 	sample.PassAtK = []relabel.PassAtK{{K: 1, Value: new(0.25), Tasks: 2}, {K: 2, Tasks: 0, Short: 2}}
 	measured := evaluation.Of(relabel.Iteration{ID: ids[3], Kind: relabel.Sample, Number: 2, Generations: 1}, results(ids, "1000"))
@@ -120,7 +120,7 @@ func TestTheTableOfAReportHasTheSameColumnsForAllRows(t *testing.T) {
 		t.Fatalf("%d lines, %v", len(lines), err)
 	}
 	for row, want := range []map[string]string{
-		{"benchmark": "a, \"b\"", "number": "2", "resolved": "2", "resolved_share": "0.5", "resolved_interval": "wilson", "pass_at_1": "", "compared_with_id": ids[3].String(), "difference": "0.25", "better": "1", "mcnemar_p": "1"},
+		{"benchmark": "a, \"b\"", "number": "2", "resolved": "2", "resolved_share": "0.5", "resolved_interval": "wilson", "pass_at_1": "", "compared_with_id": ids[3].String(), "difference": "0.25", "better": "1", "mcnemar_p": "1", "hinted": "3", "hints_from": "finder"},
 		{"kind": "sample", "benchmark_id": "", "benchmark": "", "infrastructure": "2", "pass_at_1": "0.25", "pass_at_1_tasks": "2", "pass_at_2": "", "pass_at_2_tasks": "0", "difference": ""},
 		{"kind": "sample", "number": "2", "benchmark_id": ids[1].String(), "benchmark": "held", "compared_with_id": ""},
 	} {
