@@ -1,5 +1,5 @@
 # relabel, sandboxd and the parsers on a base without anything else. `make docker-image` builds the
-# binaries first and passes BASE; any base with certificates will do.
+# binaries first and passes BASE; any base with certificates will do, and with git for tasks to localise.
 ARG BASE=relabel/runtime:bookworm
 FROM ${BASE}
 COPY bin/relabel bin/relabel-* bin/sandboxd /usr/local/bin/

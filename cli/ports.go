@@ -28,6 +28,8 @@ type Ports struct {
 	CheckReach func(data string) error
 	// CheckParsers says which languages can be indexed, and what to do for the others.
 	CheckParsers func() string
+	// CheckMirrors says what a folder of git mirrors has.
+	CheckMirrors func(dir string) (found string, err error)
 	// Probe tests what a policy's endpoint supports. An error may come with a report.
 	Probe func(ctx context.Context, p relabel.Policy, secrets SecretFlags) (ProbeReport, error)
 	// Serve serves and works until use returns.

@@ -40,3 +40,19 @@ func TestDoctorProbesAPolicyAndItsCommandFixesIt(t *testing.T) {
 		t.Errorf("%s is suggested for %s", report.Command, report.Server)
 	}
 }
+
+// TestDoctorCallsDockerOptionalForSearches checks a machine without an engine, with and without mirrors.
+func TestDoctorCallsDockerOptionalForSearches(t *testing.T) {
+	t.Parallel()
+	p := place{data: openFolder(t), env: noDocker}
+	said, code := p.command(t, "doctor", "--repositories", newShapes(t, 1).mirrors)
+	if code != 0 || !strings.Contains(said, "! docker") || !strings.Contains(said, "has 1 mirrors") {
+		t.Errorf("%d: %s", code, said)
+	}
+	if said, code := p.command(t, "doctor"); code == 0 || !strings.Contains(said, "✗ docker") {
+		t.Errorf("without mirrors %d: %s", code, said)
+	}
+	if said, code := p.command(t, "doctor", "--repositories", t.TempDir()); code == 0 || !strings.Contains(said, "has no mirror") {
+		t.Errorf("with an empty folder %d: %s", code, said)
+	}
+}

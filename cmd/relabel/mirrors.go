@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+
+	"relabel"
 	"relabel/codeindex/languages"
 	"relabel/envs/repository"
 	"relabel/localise"
@@ -25,4 +28,21 @@ func openMirrors(dir string) (_ localise.Repositories, missing []error, close fu
 		parsers.Close()
 		all.Close()
 	}, nil
+}
+
+// checkMirrors counts the mirrors in a folder.
+func checkMirrors(dir string) (found string, err error) {
+	all, err := repository.Open(dir)
+	if err != nil {
+		return "", err
+	}
+	defer all.Close()
+	names, err := all.List()
+	if err != nil {
+		return "", err
+	}
+	if len(names) == 0 {
+		return "", relabel.Errorf(relabel.CodeInvalid, "%s has no mirror: make one with git clone --mirror URL owner__name.git", dir)
+	}
+	return fmt.Sprintf("%s has %d mirrors", dir, len(names)), nil
 }

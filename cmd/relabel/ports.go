@@ -44,6 +44,7 @@ func ports() *cli.Ports {
 		CheckDatabase:  checkDatabase,
 		CheckReach:     localpg.Reaches,
 		CheckParsers:   checkParsers,
+		CheckMirrors:   checkMirrors,
 		Probe:          probe,
 		Serve: func(ctx context.Context, f cli.ServeFlags, use func(context.Context, *cli.Session, cli.ValidateTask) error) error {
 			return withSite(ctx, f, quietLog(), func(ctx context.Context, c *cli.Session, host *fleet.Fleet) error {

@@ -100,6 +100,23 @@ func (m *Mirrors) Has(name string) error {
 	return err
 }
 
+// List returns the names of the repositories that have a mirror, sorted. CodeUnavailable if the folder
+// cannot be read.
+func (m *Mirrors) List() (names []string, err error) {
+	entries, err := os.ReadDir(m.dir)
+	if err != nil {
+		return nil, relabel.Errorf(relabel.CodeUnavailable, "the folder of mirrors cannot be read").Because(err)
+	}
+	for _, e := range entries {
+		folder, is := strings.CutSuffix(e.Name(), ".git")
+		name := strings.Replace(folder, "__", "/", 1)
+		if is && m.Has(name) == nil {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
 var (
 	fullID  = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 	someHex = regexp.MustCompile(`^[0-9a-fA-F]{4,63}$`)
