@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -31,11 +32,13 @@ var flaws = []flaw{
 	{"shout", "text.py", "s.lower()", "s.upper()", "from text import shout\n\n\ndef test_shout():\n    assert shout('hey') == 'HEY'\n"},
 }
 
-// made are the tasks of all labs, and what removes their image when the tests are over.
+// made are the tasks of all labs, with a folder of mirrors of their repository, and what removes image and
+// mirrors when the tests are over.
 var made struct {
 	sync.Mutex
-	tasks  []relabel.Task
-	remove func() error
+	tasks   []relabel.Task
+	mirrors string
+	remove  func() error
 }
 
 // madeTasks makes the image and a task for each flaw, once.
@@ -60,7 +63,12 @@ func makeTasks(t testing.TB) (tasks []relabel.Task) {
 	git(t, dir, "commit", "-q", "-m", "base")
 	base := strings.TrimSpace(git(t, dir, "rev-parse", "HEAD"))
 	image, remove := dockertest.ImageOfMany(t, dir, "/testbed")
-	made.remove = remove
+	mirrors, err := os.MkdirTemp("", "relabel-mirrors-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made.mirrors, made.remove = mirrors, func() error { return errors.Join(remove(), os.RemoveAll(mirrors)) }
+	git(t, mirrors, "clone", "-q", "--bare", dir, "test__calc.git")
 	for _, f := range flaws {
 		test := "tests/test_" + f.name + ".py"
 		task := relabel.Task{

@@ -26,6 +26,7 @@ type outcomeView struct {
 	Tests       []testRow
 	Count       string
 	Output      show.Body
+	Ranking     *rankingView // of a task to localise, instead of patch and tests
 }
 
 // Because is the reason why the patch does not pass, "" if it passes.
@@ -91,6 +92,9 @@ func (v *viewer) outcome(ctx context.Context, t trajectoryView, l show.Limits) (
 	if err != nil {
 		return view, err
 	}
+	if t.localises() {
+		return view, nil
+	}
 	patch, err := v.patchOf(ctx, t.ID)
 	view.showPatches(patch, t.Task.Patch, l)
 	return view, err
@@ -113,6 +117,9 @@ func (v *viewer) patchOf(ctx context.Context, trajectory relabel.ID) (string, er
 // judged finds the verdicts. The output of the tests is whole without limits.
 func (v *viewer) judged(ctx context.Context, t trajectoryView, l show.Limits) (view outcomeView, err error) {
 	view.Verdict, err = v.Store.FindVerdict(ctx, t.ID)
+	if t.localises() {
+		view.Ranking = rankingOf(t, view.Verdict)
+	}
 	view.Tests = testRows(t.Task, view.Verdict.Tests)
 	if relabel.CodeOf(err) == relabel.CodeNotFound {
 		return view, nil

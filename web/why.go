@@ -76,6 +76,8 @@ func (v trajectoryView) Why() *whyView {
 	case verdict.Infra != "":
 		w.Infra, w.Cause, w.Detail = true, failureWords[relabel.FailVerifier], verdict.Infra
 	case !v.Outcome.HasVerdict:
+	case v.localises():
+		w.Cause = v.scored(verdict)
 	case verdict.Passed:
 		w.Passed = len(v.Task.FailToPass) + len(v.Task.PassToPass)
 		if v.Resolved != nil && !*v.Resolved {
