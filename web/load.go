@@ -82,8 +82,13 @@ func (v *viewer) policyNames(ctx context.Context, most int) (names []string, err
 	return names, err
 }
 
-func (v *viewer) tasksetNames(ctx context.Context, most int) (names []string, err error) {
+func (v *viewer) tasksets(ctx context.Context, most int) ([]relabel.Taskset, error) {
 	sets, _, err := v.Store.ListTasksets(ctx, relabel.Page{Limit: most})
+	return sets, err
+}
+
+func (v *viewer) tasksetNames(ctx context.Context, most int) (names []string, err error) {
+	sets, err := v.tasksets(ctx, most)
 	for _, set := range sets {
 		names = append(names, set.Name)
 	}

@@ -30,23 +30,72 @@ func (v *viewer) runOperationRoutes() routes {
 const offeredNames = 100
 
 func (v *viewer) createRun(r *http.Request, chosen url.Values) (operation, error) {
-	var policies, tasksets []string
+	var policies []string
+	var tasksets []relabel.Taskset
 	l := load{ctx: r.Context()}
 	read(&l, &policies, v.policyNames, offeredNames)
-	read(&l, &tasksets, v.tasksetNames, offeredNames)
-	body, f := api.NewRun{}, form{chosen: chosen}
-	if err := cmp.Or(l.err, f.read(&body)); err != nil {
+	read(&l, &tasksets, v.tasksets, offeredNames)
+	if l.err != nil {
+		return operation{}, l.err
+	}
+	set := chosenTaskset(tasksets, chosen.Get("taskset"))
+	body, f := api.NewRun{}, runForm(set.Kind, chosen)
+	if err := f.read(&body); err != nil {
 		return operation{}, err
 	}
-	if len(tasksets) > 0 {
-		body.Taskset = cmp.Or(body.Taskset, tasksets[0])
+	body.Taskset = cmp.Or(body.Taskset, set.Name)
+	scaffolds := scaffoldsOf(set.Kind)
+	if !slices.ContainsFunc(scaffolds, func(c choice) bool { return c.Value == body.Scaffold }) {
+		body.Scaffold = "" // chosen for tasks of another kind
 	}
-	return operation{Title: "Create a run", Verb: "Create", Back: "/", Done: madeAt("/runs/"), Call: call{http.MethodPost, "/v1/runs", body},
-		Notes: []string{"No model is called until you start an iteration of the run."},
+	notes := []string{"No model is called until you start an iteration of the run."}
+	if set.Name != "" {
+		notes = append(notes, fmt.Sprintf("The tasks of %s are to %s.", set.Name, set.Kind))
+	}
+	var names []string
+	for _, s := range tasksets {
+		names = append(names, s.Name)
+	}
+	return operation{Title: "Create a run", Verb: "Create", Back: "/", Done: madeAt("/runs/"), Call: call{http.MethodPost, "/v1/runs", body}, Notes: notes,
 		Fields: f.fields(body, map[string]func(*operationField){
-			"taskset": with(tasksets, body.Taskset),
-			"teacher": with(policies, ""),
+			"taskset":  with(names, body.Taskset),
+			"teacher":  with(policies, ""),
+			"scaffold": func(f *operationField) { f.Choices, f.Value = scaffolds, body.Scaffold },
 		})}, nil
+}
+
+// chosenTaskset is the task set with a name or id, the newest if nothing is chosen; zero if it is not known.
+func chosenTaskset(sets []relabel.Taskset, nameOrID string) relabel.Taskset {
+	for _, s := range sets {
+		if nameOrID == "" || s.Name == nameOrID || s.ID.String() == nameOrID {
+			return s
+		}
+	}
+	return relabel.Taskset{}
+}
+
+// runForm is the form of a run with tasks of the kind, without the limits that do not bound them. With a set
+// that is not known it has all.
+func runForm(kind relabel.TaskKind, chosen url.Values) form {
+	f := form{chosen: chosen}
+	switch kind {
+	case relabel.Repair:
+		f.hidden = []string{"limits.score_depth", "limits.observation_bytes"}
+	case relabel.Localise:
+		f.hidden = []string{"limits.command_seconds", "limits.verify_seconds"}
+	}
+	return f
+}
+
+// scaffoldsOf are the scaffolds for tasks of the kind, all for an unknown one.
+func scaffoldsOf(kind relabel.TaskKind) []choice {
+	switch kind {
+	case relabel.Repair:
+		return []choice{{"", "openhands, the default"}, {"bare", "bare"}}
+	case relabel.Localise:
+		return []choice{{"", "reposearcher, the default"}}
+	}
+	return []choice{{"", "the default of the tasks"}, {"openhands", "openhands"}, {"bare", "bare"}, {"reposearcher", "reposearcher"}}
 }
 
 // pause is the operation that pauses the run or iteration at path.

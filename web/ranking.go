@@ -36,6 +36,15 @@ func (v trajectoryView) localises() bool { return v.Task.Kind == relabel.Localis
 // Localises is localises, for templates.
 func (v trajectoryView) Localises() bool { return v.localises() }
 
+// answer is the turn with the ranked answer; 0 without one.
+func (v trajectoryView) answer() int {
+	n := len(v.Heads)
+	if !v.localises() || v.Shown != v.Trail || v.EndReason != relabel.EndFinish || n == 0 || v.Heads[n-1].Tools != "" {
+		return 0
+	}
+	return n
+}
+
 // rankingOf shows the verdict's answer beside the task's gold.
 func rankingOf(t trajectoryView, verdict relabel.Verdict) *rankingView {
 	v := rankingView{Level: "functions", Depth: t.Run.Limits.ScoreDepth}

@@ -37,7 +37,8 @@ type homeView struct {
 	Next, After string
 	Concerns    []runConcern
 	Workers     []relabel.Worker
-	Held, Slots int
+	Held, Slots int         // trajectories, and how many of tasks to repair can be held
+	Searches    int         // how many of tasks to localise
 	FirstSteps  []firstStep // while there is no run
 	Operations  []operationLink
 }
@@ -91,6 +92,7 @@ func (v *viewer) showHome(w http.ResponseWriter, r *http.Request) error {
 	for _, worker := range view.Workers {
 		view.Held += worker.Held
 		view.Slots += worker.Rollouts
+		view.Searches += worker.Searches
 	}
 	return v.render(w, r, page{Template: "home", Title: "Home", Section: "Home", Follow: "/v1/events", View: view})
 }

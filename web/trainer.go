@@ -147,6 +147,17 @@ func (v *viewer) findRows(ctx context.Context, view *trainerView, held relabel.H
 	return nil
 }
 
+// Answer is the turn with the ranked answer if its label is in a row; 0 otherwise.
+func (v trainerView) Answer() int {
+	at := v.answer()
+	for _, turns := range v.turns {
+		if slices.Contains(turns, at) {
+			return at
+		}
+	}
+	return 0
+}
+
 // showRow reads the requested row, and keeps the blocks of the trajectory.
 func (v *viewer) showRow(ctx context.Context, view *trainerView, q url.Values) error {
 	at := 0

@@ -16,6 +16,7 @@ type turnView struct {
 	State        string // address of st
 	Summary      string // of the action, in one line
 	Action       show.Action
+	Answer       bool         // the ranked answer to a task to localise
 	Label        *show.Action // beside a student's action
 	Coarse       bool         // label and action are too long to compare word by word
 	Others       []show.Action
@@ -55,7 +56,7 @@ func (p trajectoryView) viewTurn(e relabel.TurnExcerpt, h show.Head, l show.Limi
 		label.TooLong = e.LabelBytes
 	}
 	v := executed(e, h, p.Base(), calls, words, l)
-	v.Label, v.Coarse = label, d.Coarse
+	v.Label, v.Coarse, v.Answer = label, d.Coarse, p.answer() == e.T
 	v.Query, v.Summary, v.State = p.Query(), show.Summary(e.Action.Message), fmt.Sprintf("%s/states/%d", p.API(), e.T)
 	for _, o := range e.Others {
 		v.Others = append(v.Others, show.ViewAction(o, show.LayOut(o.Message.ToolCalls), nil, l))
@@ -74,6 +75,9 @@ func executed(e relabel.TurnExcerpt, h show.Head, base string, calls []show.Call
 	return v
 }
 
+// readsCode are the tools that answer with code, each line after its number and a tab.
+var readsCode = map[string]bool{"GetImportOfFile": true, "SearchClass": true, "SearchFunction": true, "SearchClassMethod": true}
+
 func viewObservation(e relabel.TurnExcerpt, k int, l show.Limits) observationView {
 	o := e.Observations[k]
 	v := observationView{Tool: o.Tool, Took: show.Duration(o.Millis), Failed: o.Failed, Size: show.Size(e.Lengths[k])}
@@ -87,6 +91,9 @@ func viewObservation(e relabel.TurnExcerpt, k int, l show.Limits) observationVie
 		v.Body = show.Whole(o.Content)
 	default:
 		v.Body = show.Ends(o.Content, e.Tails[k], e.Lengths[k], l.All)
+	}
+	if readsCode[o.Tool] {
+		v.Body = v.Body.Numbered()
 	}
 	return v
 }

@@ -22,6 +22,7 @@ var functions = template.FuncMap{
 	"percent":     percent,
 	"sum":         func(a, b int) int { return a + b },
 	"share":       share,
+	"score":       exactScore,
 	"day":         day,
 	"many":        many,
 	"grouped":     chart.Grouped,
@@ -85,6 +86,14 @@ func percent(n, all int) string {
 }
 
 // share formats a fraction, "–" if unknown. Only exact 0 and 1 are shown as such.
+// exactScore is a score, 0 without one.
+func exactScore(x *float64) string {
+	if x == nil {
+		return "0.000"
+	}
+	return fmt.Sprintf("%.3f", *x)
+}
+
 func share(x *float64) string {
 	switch {
 	case x == nil:

@@ -2,6 +2,7 @@ package show
 
 import (
 	"html/template"
+	"regexp"
 	"strings"
 
 	"relabel/safetext"
@@ -31,6 +32,17 @@ type Body struct {
 	Head, Tail template.HTML
 	Hidden     int    // bytes between them
 	All        string // address of the whole
+}
+
+var lineNumber = regexp.MustCompile(`(?m)^([0-9]+)\t`)
+
+// Numbered sets the numbers apart that lines begin with, before a tab.
+func (b Body) Numbered() Body {
+	mark := func(s template.HTML) template.HTML {
+		return template.HTML(lineNumber.ReplaceAllString(string(s), `<span class="no">$1</span>`+"\t"))
+	}
+	b.Head, b.Tail = mark(b.Head), mark(b.Tail)
+	return b
 }
 
 // Whole renders a whole text.
