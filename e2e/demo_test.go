@@ -26,6 +26,9 @@ func TestTheDemoLocalisesItsTasks(t *testing.T) {
 			t.Errorf("the demo says nothing of %q:\n%s", part, said)
 		}
 	}
+	if again := demo(); !strings.Contains(again, "No issues to localise") || strings.Contains(again, "SCORE") {
+		t.Errorf("without mirrors the demo says\n%s", again)
+	}
 	_, cl := l.serve(t, "--no-work")
 	runs, err := cl.Runs(bounded(t))
 	noError(t, err)
@@ -44,9 +47,6 @@ func TestTheDemoLocalisesItsTasks(t *testing.T) {
 		t.Errorf("the teacher does not find the functions that the issues name: %+v", report.Iterations)
 	}
 	answersAreSupervised(t, cl, l.data, *localised)
-	if again := demo(); !strings.Contains(again, "No issues to localise") || strings.Contains(again, "SCORE") {
-		t.Errorf("without mirrors the demo says\n%s", again)
-	}
 }
 
 // freeAddress is a loopback address that nothing listened on.

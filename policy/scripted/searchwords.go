@@ -10,7 +10,7 @@ import (
 
 var (
 	identifier = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]{2,}`)
-	inCode     = regexp.MustCompile("`([^`\n]+)`|([A-Za-z_][A-Za-z0-9_]*)\\(")
+	inCode     = regexp.MustCompile("`([^`\n]+)`|([A-Za-z_][A-Za-z0-9_]*)\\(|\\b(?:[Ff]unction|[Mm]ethod|[Cc]lass)\\s+([A-Za-z_][A-Za-z0-9_]*)")
 	letters    = regexp.MustCompile(`[A-Za-z]{2}`)
 	subword    = regexp.MustCompile(`[A-Z]+(?:[^A-Za-z]|$)|[A-Z]?[a-z]+|[A-Z]+`)
 )
@@ -33,7 +33,7 @@ func wordsOf(issue string) issueWords {
 		}
 	}
 	for _, m := range inCode.FindAllStringSubmatch(issue, -1) {
-		for _, word := range identifier.FindAllString(m[1]+" "+m[2], -1) {
+		for _, word := range identifier.FindAllString(m[1]+" "+m[2]+" "+m[3], -1) {
 			add(word)
 		}
 	}
