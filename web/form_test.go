@@ -8,6 +8,7 @@ import (
 
 	"relabel"
 	"relabel/api"
+	"relabel/store/storetest"
 )
 
 // inputsOf names the inputs that the form of a request needs, outer.inner for nested objects.
@@ -31,18 +32,19 @@ func TestEveryOptionOfTheRESTInterfaceIsOnItsForm(t *testing.T) {
 	mixed := s.run
 	mixed.ID, mixed.Name, mixed.Recipe, mixed.Beta, mixed.Rho = relabel.NewID(), "mixed", relabel.AggreVaTe, nil, &relabel.PaperRho
 	s.must(s.store.CreateRun(t.Context(), mixed))
+	localise := storetest.SeedLocalise(t, s.store, 1)
 	run, iteration, trajectory := "/runs/"+s.run.ID.String(), "/iterations/"+s.iteration.ID.String(), "/trajectories/"+all[0].ID.String()
 	for _, c := range []struct {
 		path    string
 		request any
 		queries []string
 	}{
-		{"/runs/new", api.NewRun{}, []string{""}},
+		{"/runs/new", api.NewRun{}, []string{"?taskset=" + s.run.TasksetID.String(), "?taskset=" + localise.Taskset.ID.String()}},
 		{"/policies/new", api.NewPolicy{}, []string{""}},
 		{"/benchmarks/new", api.NewBenchmark{}, []string{""}},
 		{run + "/scheduling", api.SchedulingPatch{}, []string{""}},
 		{"", api.NewIteration{}, []string{run + "/start", run + "/start?kind=evaluate", "/runs/" + mixed.ID.String() + "/start"}},
-		{run + "/export", api.NewExport{}, []string{"?views=tree&views=linear"}},
+		{"", api.NewExport{}, []string{run + "/export?views=tree&views=linear", "/runs/" + localise.Run.ID.String() + "/export"}},
 		{run + "/verify", api.Regrade{}, []string{""}},
 		{run + "/verify/cancel", api.CancelRegrade{}, []string{""}},
 		{run + "/scores", api.NewScoring{}, []string{""}},

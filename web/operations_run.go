@@ -82,7 +82,7 @@ func runForm(kind relabel.TaskKind, chosen url.Values) form {
 	case relabel.Repair:
 		f.hidden = []string{"limits.score_depth", "limits.observation_bytes"}
 	case relabel.Localise:
-		f.hidden = []string{"limits.command_seconds", "limits.verify_seconds"}
+		f.hidden = []string{"limits.command_seconds", "limits.verify_seconds", "hints_from", "hints_evaluation", "hints_top"}
 	}
 	return f
 }
