@@ -68,7 +68,7 @@ func answersAreSupervised(t *testing.T, cl *session, data string, run relabel.Ru
 	}
 	answers := 0
 	for _, row := range exportedRows(t, filepath.Join(data, "exports", exports[0].ID.String())) {
-		if strings.Contains(row.Label, "calc.py::") && strings.Contains(row.Label, "```") {
+		if strings.Contains(row.Label, ".py::") && strings.Contains(row.Label, "```") {
 			answers++
 		}
 	}
