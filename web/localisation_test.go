@@ -71,7 +71,7 @@ func TestScoresTakeThePlaceOfResolved(t *testing.T) {
 	storetest.Localise(t, s.store, storetest.Claim(t, s.store, d.Trajectories[1].ID, "w"), 0)
 	run, iteration := "/runs/"+d.Run.ID.String(), "/iterations/"+d.Iteration.ID.String()
 	page := s.get(200, run)
-	contains(t, page, `<th class="n">mean score</th><th class="n">with a hit</th>`, `<td class="n">0.25</td>`, "1 of 2 (50%)", "Mean score", "Answers with a hit")
+	contains(t, page, `<th class="n">mean score</th><th class="n">with a hit</th>`, `<td class="n">0.25</td>`, "1 of 2 (50%)", "those without a hit", "Mean score", "Answers with a hit")
 	if strings.Contains(page, "Resolved, of those") || strings.Contains(page, ">resolved</th>") {
 		t.Error("the run has a figure of resolved trajectories")
 	}

@@ -37,24 +37,26 @@ func (v *viewer) showTask(w http.ResponseWriter, r *http.Request, set relabel.Ta
 	return v.render(w, r, page{Template: "task", Title: safetext.Plain(task.InstanceID), Section: "Tasks", Crumbs: tasksetCrumbs(set), Keys: listKeys, Scripts: []string{"list.js"}, Follow: "/v1/events", View: view})
 }
 
-// twoToCompare proposes the newest resolved and unresolved trajectories, or the newest two.
+// twoToCompare proposes the newest successful and unsuccessful trajectories (resolved or not, with a hit or
+// without), or the newest two.
 func twoToCompare(list []listRow) (a, b string) {
-	var resolved, unresolved, begun []string
+	var good, bad, begun []string
 	for _, t := range list {
 		id := t.ID.String()
 		if t.Turns == 0 {
 			continue
 		}
 		begun = append(begun, id)
-		if t.Resolved != nil && *t.Resolved {
-			resolved = append(resolved, id)
-		} else if t.Resolved != nil {
-			unresolved = append(unresolved, id)
+		switch {
+		case t.Resolved != nil && *t.Resolved, t.Hits != nil && *t.Hits > 0:
+			good = append(good, id)
+		case t.Resolved != nil, t.Hits != nil:
+			bad = append(bad, id)
 		}
 	}
 	switch {
-	case len(resolved) > 0 && len(unresolved) > 0:
-		return resolved[0], unresolved[0]
+	case len(good) > 0 && len(bad) > 0:
+		return good[0], bad[0]
 	case len(begun) >= 2:
 		return begun[0], begun[1]
 	}
