@@ -106,6 +106,9 @@ func (v *viewer) compareEnds(ctx context.Context, view *compareView) error {
 			return err
 		}
 		side.Outcome.HasVerdict = err == nil && side.Outcome.Verdict.Infra == ""
+		if side.localises() {
+			side.Outcome.Ranking = rankingOf(side.trajectoryView, side.Outcome.Verdict)
+		}
 		side.Outcome.Tests = testRows(side.Task, side.Outcome.Verdict.Tests)
 		side.Outcome.Count = countTests(side.Outcome.Tests)
 	}

@@ -49,7 +49,7 @@ func (v *viewer) regrading(ctx context.Context, title string, run relabel.ID, bo
 	o := operation{Title: title, Verb: "Grade again", Back: back, Call: call{http.MethodPost, "/v1" + runPath(run) + "/verify", body}}
 	p, err := v.Store.RegradeProgress(ctx, sel)
 	if relabel.CodeOf(err) == relabel.CodeConflict {
-		o.Notes = []string{"The server will refuse this: no trajectory is done."}
+		o.Notes = []string{"The server will refuse this: " + safeMessage(err) + "."}
 		return o, nil
 	}
 	n, from := p.Outdated, "trajectories without a verdict of the current protections"

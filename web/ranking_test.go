@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/chat"
 	"relabel/store/storetest"
 	"relabel/web/webtest"
 )
@@ -20,15 +21,14 @@ func searchedFor(t *testing.T, s *site, c relabel.Claim, verdict relabel.Verdict
 		{Tool: "Exit", Content: "The search has ended."},
 	}
 	for i := range len(seen) + 1 {
-		turn := storetest.Turn(c, i+1, nil)
+		turn, m := storetest.Turn(c, i+1, nil), relabel.Message{Role: relabel.RoleAssistant, Content: "Here:\n```\na.py::f\n```"}
 		turn.Label, turn.Observations = nil, nil
 		if i < len(seen) {
 			seen[i].CallID = relabel.CallID(i+1, 0)
-			turn.Action.Message.ToolCalls = []relabel.ToolCall{{ID: seen[i].CallID, Name: seen[i].Tool, Arguments: "{}"}}
+			m.Content, m.ToolCalls = "I look.", []relabel.ToolCall{{ID: seen[i].CallID, Name: seen[i].Tool, Arguments: "{}"}}
 			turn.Observations = seen[i : i+1]
-		} else {
-			turn.Action.Message.Content = "Here:\n```\na.py::f\n```"
 		}
+		turn.Action = relabel.Action{PolicyID: c.Student.ID, Status: relabel.Received, Raw: chat.AppendMessage(nil, m), Message: m, FinishReason: "stop", Parse: relabel.ParsedOK}
 		s.must(s.store.CommitTurn(t.Context(), c.Fence, turn))
 	}
 	s.must(s.store.EndRollout(t.Context(), c.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("a.py::f\n"), Submitted: true}))
@@ -59,6 +59,16 @@ func TestATrajectoryShowsTheRankedAnswerBesideTheGold(t *testing.T) {
 	if strings.Count(cards, "answered") != 1 {
 		t.Error("more than the last turn is the answer")
 	}
+	if strings.Contains(cards, "No call.") {
+		t.Error("an answer is shown as an action that lacks a call")
+	}
+	both := s.get(200, "/compare?a="+d.Trajectories[0].ID.String()+"&b="+d.Trajectories[0].ID.String())
+	contains(t, both, "Ranked answers", "<small>score 0.613</small>", "not in the repository")
+	if strings.Contains(both, `id="patches"`) || strings.Contains(both, `id="tests"`) {
+		t.Error("answers are compared as patches")
+	}
+	contains(t, s.get(200, "/runs/"+d.Run.ID.String()), "hit=false", "/localisation")
+	contains(t, s.get(200, "/runs/"+d.Run.ID.String()+"/verify"), "a score follows from the gold alone")
 	contains(t, s.get(200, path+"/file.html"), "Score <b>0.613</b>")
 	contains(t, s.get(200, "/trajectories/"+d.Trajectories[1].ID.String()), "Score 0: there is no ranked answer.", "None.")
 

@@ -56,7 +56,10 @@ func (p trajectoryView) viewTurn(e relabel.TurnExcerpt, h show.Head, l show.Limi
 		label.TooLong = e.LabelBytes
 	}
 	v := executed(e, h, p.Base(), calls, words, l)
-	v.Label, v.Coarse, v.Answer = label, d.Coarse, p.answer() == e.T
+	v.Label, v.Coarse = label, d.Coarse
+	if p.answer() == e.T {
+		v.Answer, v.Action.Answer = true, true
+	}
 	v.Query, v.Summary, v.State = p.Query(), show.Summary(e.Action.Message), fmt.Sprintf("%s/states/%d", p.API(), e.T)
 	for _, o := range e.Others {
 		v.Others = append(v.Others, show.ViewAction(o, show.LayOut(o.Message.ToolCalls), nil, l))

@@ -25,6 +25,7 @@ type Action struct {
 	Words   *Body
 	Calls   []Call
 	Asked   []askedView // the calls of the model that produced it
+	Answer  bool        // a ranked answer, which has no call
 	Policy  string      // who answered, unless the run's teacher or the student
 }
 
