@@ -119,6 +119,9 @@ func iteration(run relabel.Run, number int, ask relabel.NewIteration) (relabel.I
 	if ask.Kind == relabel.Evaluate && cmp.Or(ask.Verify, relabel.VerifyAll) != relabel.VerifyAll {
 		return it, relabel.Errorf(relabel.CodeInvalid, "is %s; an evaluation verifies all trajectories: omit it", ask.Verify).On("verify")
 	}
+	if err := checkScored(run.TaskKind, it.Verify); err != nil {
+		return it, err
+	}
 	if err := checkHasChoice(run.Recipe, ask.LabelRule); err != nil {
 		return it, err
 	}

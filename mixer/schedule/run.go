@@ -38,6 +38,9 @@ func ValidateRun(run relabel.Run) error {
 	if _, err := run.Verify.Count(0); err != nil {
 		return err
 	}
+	if err := checkScored(run.TaskKind, run.Verify); err != nil {
+		return err
+	}
 	if err := checkRunRule(run); err != nil {
 		return err
 	}
@@ -53,6 +56,14 @@ func ValidateRun(run relabel.Run) error {
 			return relabel.Errorf(relabel.CodeInvalid, "%q is empty or a duplicate", id).On("instances[" + strconv.Itoa(k) + "]")
 		}
 		seen[id] = true
+	}
+	return nil
+}
+
+// checkScored refuses to leave answers to localise without a score: it needs no container and takes no time.
+func checkScored(kind relabel.TaskKind, verify relabel.VerifyPolicy) error {
+	if kind == relabel.Localise && cmp.Or(verify, relabel.VerifyAll) != relabel.VerifyAll {
+		return relabel.Errorf(relabel.CodeInvalid, "is %s; answers to tasks to localise are always scored: omit it", verify).On("verify")
 	}
 	return nil
 }

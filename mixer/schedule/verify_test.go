@@ -59,3 +59,17 @@ func TestAVerifyPolicyThatCannotBeIsRefused(t *testing.T) {
 		wantField(t, schedule.ValidateRun(run), "verify")
 	}
 }
+
+func TestAnswersToLocaliseAreAlwaysScored(t *testing.T) {
+	run := runOf(relabel.DAgger)
+	run.TaskKind, run.Limits = relabel.Localise, relabel.Localise.DefaultLimits()
+	if err := schedule.ValidateRun(run); err != nil {
+		t.Error(err)
+	}
+	ask := collect()
+	ask.Verify = relabel.VerifyNone
+	_, err := schedule.Plan(run, 1, ask, tasksOf(4, 2))
+	wantField(t, err, "verify")
+	run.Verify = "sample:3"
+	wantField(t, schedule.ValidateRun(run), "verify")
+}
