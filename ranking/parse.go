@@ -62,6 +62,9 @@ func appendEntry(list []string, line string) []string {
 	return list
 }
 
+// longestItem bounds a number or bullet with white space after it, of which more is trimmed anyway.
+const longestItem = 16
+
 // item is a number or a bullet before an entry.
 var item = regexp.MustCompile(`^(?:\d{1,4}[.)]|[-*+•])\s+`)
 
@@ -71,13 +74,22 @@ var item = regexp.MustCompile(`^(?:\d{1,4}[.)]|[-*+•])\s+`)
 func Entry(line string) string {
 	for {
 		entry := strings.TrimSpace(line)
-		entry = strings.TrimSpace(strings.Trim(item.ReplaceAllString(entry, ""), "`"))
+		entry = strings.TrimSpace(strings.Trim(withoutItem(entry), "`"))
 		entry = strings.TrimPrefix(entry, "./")
 		if entry == line {
 			return joined(entry)
 		}
 		line = entry
 	}
+}
+
+// withoutItem drops a number or a bullet. It reads and copies nothing of the rest, since an answer may begin
+// a line with a million bullets.
+func withoutItem(line string) string {
+	if found := item.FindStringIndex(line[:min(len(line), longestItem)]); found != nil {
+		return line[found[1]:]
+	}
+	return line
 }
 
 // joined is an entry without spaces around its separator.

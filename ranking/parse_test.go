@@ -69,6 +69,15 @@ func TestAListInAFenceIsReadBack(t *testing.T) {
 	})
 }
 
+// TestAMillionMarksTakeNoTime would take hours if each mark cost a copy of the line.
+func TestAMillionMarksTakeNoTime(t *testing.T) {
+	for _, mark := range []string{"- ", "1. ", "./", "` ", "-               "} {
+		if got := Entry(strings.Repeat(mark, 1_000_000) + "a.py::f"); got != "a.py::f" {
+			t.Errorf("%.60q is left", got)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, answer := range []string{"```\n1. a.py::f\n```", "```\n- `./b.py :: C.g`\r\n````x\n``", "- \x60\x60 :: \x60", "```\n\xff\n"} {
 		f.Add(answer)

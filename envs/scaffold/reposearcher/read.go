@@ -3,6 +3,7 @@ package reposearcher
 import (
 	"context"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 
@@ -32,11 +33,13 @@ func (e *Episode) read(ctx context.Context, tool string, args map[string]string)
 	if err != nil {
 		return relabel.Observation{}, err
 	}
-	var text strings.Builder
-	for _, d := range found {
-		writeSpan(&text, file.Path, source, d.Span)
+	text := excerpt{limit: e.limit}
+	for i, d := range found {
+		if i == 0 || d.Span != found[i-1].Span { // many may be on one line
+			writeSpan(&text, file.Path, source, d.Span)
+		}
 	}
-	return relabel.Observation{Content: cutMiddle(text.String(), e.limit)}, nil
+	return relabel.Observation{Content: text.String()}, nil
 }
 
 // search is what a call looks for in a file.
@@ -65,14 +68,16 @@ func (e *Episode) imports(ctx context.Context, file *codeindex.File) (relabel.Ob
 	if err != nil {
 		return relabel.Observation{}, err
 	}
-	var text strings.Builder
+	text := excerpt{limit: e.limit}
 	if p := file.Records.Problem; p != "" {
 		fmt.Fprintf(&text, "(%s is not parsed completely: %s)\n", file.Path, p)
 	}
-	for _, i := range file.Records.Imports {
-		writeLines(&text, source, i.Span)
+	for i, statement := range file.Records.Imports {
+		if i == 0 || statement != file.Records.Imports[i-1] {
+			writeLines(&text, source, statement.Span)
+		}
 	}
-	return relabel.Observation{Content: cutMiddle(text.String(), e.limit)}, nil
+	return relabel.Observation{Content: text.String()}, nil
 }
 
 // notFound answers a search without a result. The text of a file that is not parsed completely is
@@ -91,6 +96,9 @@ func (e *Episode) notFound(ctx context.Context, file *codeindex.File, w search) 
 // around is the number of lines that are shown before and after a name in a file that is not parsed.
 const around = 40
 
+// longestWord bounds a name in bytes that is looked for in a text; longer ones are in no index either.
+const longestWord = 500
+
 // inText shows the lines around the first occurrence of a name in a file that is not parsed completely.
 func (e *Episode) inText(ctx context.Context, file *codeindex.File, w search) (o relabel.Observation, found bool, err error) {
 	source, err := e.lines(ctx, file)
@@ -98,7 +106,7 @@ func (e *Episode) inText(ctx context.Context, file *codeindex.File, w search) (o
 		return o, false, err
 	}
 	last := w.name[strings.LastIndexByte(w.name, '.')+1:]
-	if last == "" {
+	if last == "" || len(last) > longestWord {
 		return o, false, nil
 	}
 	word := regexp.MustCompile(`(^|\W)` + regexp.QuoteMeta(last) + `($|\W)`)
@@ -106,10 +114,10 @@ func (e *Episode) inText(ctx context.Context, file *codeindex.File, w search) (o
 		if !word.MatchString(line) {
 			continue
 		}
-		var text strings.Builder
+		text := excerpt{limit: e.limit}
 		fmt.Fprintf(&text, "(%s is not parsed completely: %s; these are the lines around %s)\n", file.Path, file.Records.Problem, last)
 		writeSpan(&text, file.Path, source, codeindex.Span{Start: max(1, i+1-around), End: min(len(source), i+1+around)})
-		return relabel.Observation{Content: cutMiddle(text.String(), e.limit)}, true, nil
+		return relabel.Observation{Content: text.String()}, true, nil
 	}
 	return o, false, nil
 }
@@ -132,30 +140,14 @@ func (e *Episode) lines(ctx context.Context, file *codeindex.File) ([]string, er
 }
 
 // writeSpan writes lines below a heading.
-func writeSpan(to *strings.Builder, path string, source []string, span codeindex.Span) {
+func writeSpan(to io.Writer, path string, source []string, span codeindex.Span) {
 	fmt.Fprintf(to, "%s, lines %d-%d:\n", path, span.Start, span.End)
 	writeLines(to, source, span)
 }
 
 // writeLines writes lines with their numbers.
-func writeLines(to *strings.Builder, source []string, span codeindex.Span) {
+func writeLines(to io.Writer, source []string, span codeindex.Span) {
 	for n := span.Start; n <= min(span.End, len(source)); n++ {
 		fmt.Fprintf(to, "%d\t%s\n", n, source[n-1])
 	}
-}
-
-// cutMiddle shortens a text of lines to about limit bytes: it keeps its first and its last lines, and
-// says how many are between them.
-func cutMiddle(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	head := text[:strings.LastIndexByte(text[:limit/2], '\n')+1]
-	tail := text[len(text)-limit/2:]
-	tail = tail[strings.IndexByte(tail, '\n')+1:]
-	if head == "" {
-		head = strings.ToValidUTF8(text[:limit/2], "") + "\n"
-	}
-	middle := text[len(head) : len(text)-len(tail)]
-	return head + fmt.Sprintf("[%d lines with %d bytes are left out here]\n", strings.Count(middle, "\n"), len(middle)) + tail
 }

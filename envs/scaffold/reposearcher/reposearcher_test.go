@@ -118,6 +118,43 @@ func TestLongAnswersAreCutAndFoldedAndSaySo(t *testing.T) {
 	}
 }
 
+// TestAnExcerptIsThatOfTheWholeText writes a text in parts.
+func TestAnExcerptIsThatOfTheWholeText(t *testing.T) {
+	lines := make([]string, 300)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("%d %s\n", i, strings.Repeat("ä", i%40))
+	}
+	for n := range lines {
+		parts := excerpt{limit: 700}
+		for _, line := range lines[:n] {
+			fmt.Fprint(&parts, line)
+		}
+		whole := excerpt{limit: 700, text: []byte(strings.Join(lines[:n], ""))}
+		if parts.String() != whole.String() || len(parts.text) > 3*700 {
+			t.Fatalf("%d lines, %d bytes kept: %q, want %q", n, len(parts.text), parts.String(), whole.String())
+		}
+	}
+}
+
+// TestManyDefinitionsOnOneLineAreShownOnce would take 60 GB otherwise.
+func TestManyDefinitionsOnOneLineAreShownOnce(t *testing.T) {
+	source := strings.Repeat("import a; ", 100_000)
+	var r codeindex.Records
+	for range 60_000 {
+		r.Definitions = append(r.Definitions, codeindex.Definition{Kind: codeindex.Function, Name: "f", Span: codeindex.Span{Start: 1, End: 1}})
+		r.Imports = append(r.Imports, codeindex.Import{Span: codeindex.Span{Start: 1, End: 1}})
+	}
+	file := &codeindex.File{Path: "m.js", Language: codeindex.JavaScript, Blob: "1", Records: &r}
+	e := start(t, 30_000)
+	e.index, e.repositories = codeindex.NewIndex([]*codeindex.File{file}, nil), memory{texts: map[string]string{"1": source}}
+	o, _ := execute(t, e, message(call("SearchFunction", `{"file": "m.js", "function": "f"}`), call("GetImportOfFile", `{"file": "m.js"}`)))
+	for _, got := range o {
+		if n := len(got.Content); got.Failed || n > 30_000 || !strings.Contains(got.Content, "[1 lines with ") {
+			t.Errorf("%d bytes: %.100q … %q", n, got.Content, got.Content[max(0, n-100):])
+		}
+	}
+}
+
 func TestTheAnswerIsTheTurnAfterExit(t *testing.T) {
 	e := start(t, 30_000)
 	if o, finished := execute(t, e, relabel.Message{Content: "```\na.py::cells\n```"}); finished || len(o) != 1 || !o[0].Failed || o[0].CallID != "" {
