@@ -29,6 +29,11 @@ func searchedFor(t *testing.T, s *site, c relabel.Claim, verdict relabel.Verdict
 			turn.Observations = seen[i : i+1]
 		}
 		turn.Action = relabel.Action{PolicyID: c.Student.ID, Status: relabel.Received, Raw: chat.AppendMessage(nil, m), Message: m, FinishReason: "stop", Parse: relabel.ParsedOK}
+		if turn.Executor == relabel.Teacher {
+			turn.Action.PolicyID = c.Teacher.ID
+			label := turn.Action
+			turn.Label = &label
+		}
 		s.must(s.store.CommitTurn(t.Context(), c.Fence, turn))
 	}
 	s.must(s.store.EndRollout(t.Context(), c.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("a.py::f\n"), Submitted: true}))
@@ -110,5 +115,25 @@ func TestTheFormOfARunFollowsTheKindOfItsTasks(t *testing.T) {
 	contains(t, repair, "openhands, the default", ">bare<", `name="limits.verify_seconds"`)
 	if strings.Contains(repair, `name="limits.score_depth"`) || strings.Contains(repair, "reposearcher, the") {
 		t.Error("the form of a run to repair has what is of searches")
+	}
+}
+
+func TestTheTrainersViewSaysThatTheAnswerIsTrainedOn(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	d := storetest.SeedLocalise(t, s.store, 1)
+	s.run = d.Run
+	s.run.ID, s.run.Name, s.run.Recipe, s.run.TeacherID, s.run.Beta = relabel.NewID(), "labelled", relabel.DAgger, d.Teacher.ID, &relabel.PaperBeta
+	s.must(s.store.CreateRun(t.Context(), s.run))
+	beta := 1.0
+	it := relabel.Iteration{ID: relabel.NewID(), RunID: s.run.ID, Number: 1, Kind: relabel.Collect, StudentID: d.Student.ID, Beta: &beta, Generations: 1}
+	tr := relabel.Trajectory{ID: relabel.NewID(), TaskID: d.Tasks[0].ID, Kind: relabel.Collect, Executors: relabel.Executors(strings.Repeat("T", s.run.Limits.MaxTurns))}
+	s.must(s.store.CreateIteration(t.Context(), relabel.PlannedIteration{Iteration: it, Trajectories: []relabel.Trajectory{tr}}))
+	searchedFor(t, s, storetest.Claim(t, s.store, tr.ID, "w"), relabel.Verdict{Reason: relabel.VerdictScored, Score: new(1.0), Hits: new(1),
+		Ranking: []relabel.Location{{Name: "a.py::f", Known: true, Hit: true}}})
+	e := s.export()
+	for _, view := range relabel.Views {
+		page := s.get(200, "/trajectories/"+tr.ID.String()+"/trainer?export="+e.ID.String()+"&view="+string(view))
+		contains(t, page, "Turn 5, the ranked answer, is trained on")
 	}
 }
