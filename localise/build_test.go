@@ -285,6 +285,24 @@ func TestExclusionsAreReadOrRefused(t *testing.T) {
 	}
 }
 
+func TestAnExcludedPullRequestExcludesAllItsIssues(t *testing.T) {
+	w := newWorld(t)
+	base := w.commit(map[string]string{"a.py": functions})
+	first := pair(base, w.commit(map[string]string{"a.py": changed(functions, "b")}))
+	first.PullNumber = 7
+	second, named, other := first, first, first
+	second.Issue += " And more."
+	named.InstanceID = "mine"
+	other.PullNumber = 8
+	exclude := &Exclusions{}
+	must(t, exclude.Read(strings.NewReader("owner__name-7\n")))
+	b := Builder{Repositories: w, Exclude: exclude}
+	r, err := b.Build(context.Background(), Candidates([]tasks.Pair{first, second, named, other}))
+	if err != nil || r.Counts[Excluded] != 3 || r.Made != 1 || r.Tasks[0].InstanceID != "owner__name-8" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 func TestACancelledBuildFails(t *testing.T) {
 	w := newWorld(t)
 	base := w.commit(map[string]string{"a.py": functions})

@@ -50,9 +50,10 @@ func (e *Exclusions) Read(r io.Reader) error {
 	return nil
 }
 
-// Has reports whether a candidate is excluded.
+// Has reports whether a candidate is excluded: by its repository, its instance id, or the id of its pull
+// request, which only the first of several issues has as its own.
 func (e *Exclusions) Has(c Candidate) bool {
-	return e.repositories[strings.ToLower(c.Repository)] || e.instances[c.InstanceID]
+	return e.repositories[strings.ToLower(c.Repository)] || e.instances[c.InstanceID] || c.PullNumber > 0 && e.instances[c.pullName()]
 }
 
 func lineName(number int) string { return fmt.Sprintf("line %d", number) }

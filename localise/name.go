@@ -32,24 +32,29 @@ func nameAll(all []Candidate) {
 // newName returns an id that no other pair has, or the one that the same pair has already.
 func newName(c *Candidate, taken map[string]string) (id string, duplicate bool) {
 	digest := c.digest()
-	id = strings.ReplaceAll(c.Repository, "/", "__") + "-"
+	id = c.prefix() + digest
 	if c.PullNumber > 0 {
-		id += fmt.Sprint(c.PullNumber)
-		first, is := taken[id]
+		short := c.pullName()
+		first, is := taken[short]
 		switch {
 		case !is:
-			taken[id] = digest
-			return id, false
+			taken[short] = digest
+			return short, false
 		case first == digest:
-			return id, true
+			return short, true
 		}
-		id += "-"
+		id = short + "-" + digest
 	}
-	id += digest
 	_, duplicate = taken[id]
 	taken[id] = digest
 	return id, duplicate
 }
+
+// prefix begins the ids of a repository: owner__name-.
+func (c *Candidate) prefix() string { return strings.ReplaceAll(c.Repository, "/", "__") + "-" }
+
+// pullName is the id of a pull request: owner__name-PULL.
+func (c *Candidate) pullName() string { return c.prefix() + fmt.Sprint(c.PullNumber) }
 
 // digest is 12 hexadecimal digits that follow from the issue and its change.
 func (c *Candidate) digest() string {
