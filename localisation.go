@@ -42,7 +42,7 @@ type LocalisationFigures struct {
 	// Calls do not count the call that ends the search.
 	Calls Proportion `json:"calls" doc:"Tool calls that did not fail among the calls of these trajectories, without those that end the search."`
 	Turns *TaskMean  `json:"turns,omitempty" doc:"Turns of a trajectory; absent without a task, as the figures below."`
-	Score *TaskMean  `json:"score,omitempty" doc:"The score that trains: nDCG@k of the ranked functions. Tasks without gold functions are left out."`
+	Score *TaskMean  `json:"score,omitempty" doc:"The score that trains: nDCG@k of the ranked functions, or of the ranked files for a task without gold functions."`
 	// Files and Functions are of the equations 1 to 7 of ToolTrain.
 	Files     *RankingFigures `json:"files,omitempty" doc:"Figures of the ranked files."`
 	Functions *RankingFigures `json:"functions,omitempty" doc:"Figures of the ranked functions. Tasks without gold functions are left out."`
