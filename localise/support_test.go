@@ -38,7 +38,7 @@ func (parsers) Parser(l codeindex.Language) codeindex.Parser {
 	return nil
 }
 
-func (parsers) Version(codeindex.Language) int { return 1 }
+func (parsers) Version(codeindex.Language, string) int { return 1 }
 
 // world is a repository of a test with its mirror, owner/name.
 type world struct {

@@ -2,6 +2,9 @@
 package languages
 
 import (
+	"path"
+	"strings"
+
 	"relabel/codeindex"
 	"relabel/codeindex/children"
 	"relabel/codeindex/ecmascript"
@@ -58,8 +61,14 @@ func (p *Parsers) pool(path string) *children.Pool {
 // Parser returns the parser of a language, nil if it is not installed.
 func (p *Parsers) Parser(l codeindex.Language) codeindex.Parser { return p.parsers[l] }
 
-// Version changes with the records that the parser of a language returns for the same source.
-func (p *Parsers) Version(l codeindex.Language) int { return versions[l] }
+// Version changes with the records that the parser of a language returns for the same source in a file
+// of this path. In TSX a source may mean something else than in TypeScript, so it has the negative ones.
+func (p *Parsers) Version(l codeindex.Language, name string) int {
+	if strings.EqualFold(path.Ext(name), ".tsx") {
+		return -versions[l]
+	}
+	return versions[l]
+}
 
 // Close ends the programs.
 func (p *Parsers) Close() {

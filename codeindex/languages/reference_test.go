@@ -29,7 +29,7 @@ func TestRecordsAreThoseOfTheReference(t *testing.T) {
 	compare := func(path string, strict bool) {
 		language := languageHere(path)
 		source, err := os.ReadFile(path)
-		if err != nil || language == "" || parsers.Version(language) == 0 || language == codeindex.Python || language == codeindex.Go {
+		if err != nil || language == "" || parsers.Version(language, path) == 0 || language == codeindex.Python || language == codeindex.Go {
 			return
 		}
 		got := parsers.Parser(language).Parse(path, source)

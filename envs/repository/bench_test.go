@@ -28,7 +28,7 @@ func (pythonAlone) Parser(language codeindex.Language) codeindex.Parser {
 	return nil
 }
 
-func (pythonAlone) Version(codeindex.Language) int { return 1 }
+func (pythonAlone) Version(codeindex.Language, string) int { return 1 }
 
 // largeRepository returns the mirrors of scripts/large-repository.sh and its commits, the oldest first.
 func largeRepository(b *testing.B) (*Mirrors, []string) {

@@ -35,7 +35,7 @@ func (x *Indexer) classify(entries []Entry) ([]source, map[codeindex.Skipped]int
 	}
 	decideHeaders(sources)
 	for i := range sources {
-		sources[i].key.Version = x.Parsers.Version(sources[i].key.Language)
+		sources[i].key.Version = x.Parsers.Version(sources[i].key.Language, sources[i].Path)
 	}
 	return sources, skipped
 }

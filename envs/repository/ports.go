@@ -10,8 +10,9 @@ import (
 type Parsers interface {
 	// Parser returns the parser of a language, nil if it is not installed.
 	Parser(language codeindex.Language) codeindex.Parser
-	// Version changes with the records that the parser of a language returns for the same source.
-	Version(language codeindex.Language) int
+	// Version changes with the records that the parser of a language returns for the same source in a file
+	// of this path.
+	Version(language codeindex.Language, path string) int
 }
 
 // Store keeps encoded records beyond the life of this process.

@@ -118,7 +118,12 @@ func (p *lineParser) Parser(language codeindex.Language) codeindex.Parser {
 	return p
 }
 
-func (p *lineParser) Version(codeindex.Language) int { return p.version }
+func (p *lineParser) Version(_ codeindex.Language, path string) int {
+	if filepath.Ext(path) == ".tsx" {
+		return -1
+	}
+	return p.version
+}
 
 func (p *lineParser) Parse(_ string, source []byte) (r codeindex.Records) {
 	p.parsed.Add(1)
