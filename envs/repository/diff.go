@@ -3,8 +3,6 @@ package repository
 import (
 	"context"
 	"errors"
-	"os/exec"
-	"strings"
 
 	"relabel"
 )
@@ -25,21 +23,6 @@ func (m *Mirrors) Diff(ctx context.Context, name, base, head string) ([]byte, er
 		return nil, relabel.Errorf(relabel.CodeInvalid, "the commits %s and %s of %s differ by more than %d MiB", base, head, name, maxDiff>>20)
 	}
 	return text, err
-}
-
-// MergeBase returns the best common ancestor of two commits, given by their full ids. CodeNotFound if
-// there is none.
-func (m *Mirrors) MergeBase(ctx context.Context, name, a, b string) (string, error) {
-	a, b, err := m.both(ctx, name, a, b)
-	if err != nil {
-		return "", err
-	}
-	text, err := m.run(ctx, name, 1000, "merge-base", a, b)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 {
-		return "", relabel.Errorf(relabel.CodeNotFound, "the commits %s and %s of %s have no common ancestor", a, b, name)
-	}
-	return strings.TrimSpace(string(text)), err
 }
 
 func (m *Mirrors) both(ctx context.Context, name, a, b string) (string, string, error) {

@@ -28,6 +28,7 @@ type Indexer struct {
 	cache    *cache
 	requests singleflight.Group
 	building chan struct{} // bounds the indexes that are made at once
+	limit    time.Duration // of one index
 	life     context.Context
 	end      context.CancelFunc
 
@@ -43,7 +44,7 @@ const buildLimit = 15 * time.Minute
 
 // NewIndexer returns an Indexer.
 func NewIndexer(c IndexerConfig) *Indexer {
-	x := &Indexer{IndexerConfig: c, cache: newCache(c.Memory), building: make(chan struct{}, buildsAtOnce)}
+	x := &Indexer{IndexerConfig: c, cache: newCache(c.Memory), building: make(chan struct{}, buildsAtOnce), limit: buildLimit}
 	x.life, x.end = context.WithCancel(context.Background())
 	return x
 }
@@ -56,12 +57,14 @@ func (x *Indexer) Close() {
 	x.running.Wait()
 }
 
+var errClosed = relabel.Errorf(relabel.CodeUnavailable, "the indexer is closed")
+
 // begin counts a build that runs. It fails after Close.
 func (x *Indexer) begin() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.life.Err() != nil {
-		return relabel.Errorf(relabel.CodeUnavailable, "the indexer is closed")
+		return errClosed
 	}
 	x.running.Add(1)
 	return nil
@@ -91,14 +94,28 @@ func (x *Indexer) Index(ctx context.Context, name, commit string) (*codeindex.In
 	}
 }
 
-// build makes and caches an index.
+// build makes and caches an index within its time.
 func (x *Indexer) build(key commitKey) (*codeindex.Index, error) {
 	if err := x.begin(); err != nil {
 		return nil, err
 	}
 	defer x.running.Done()
-	ctx, cancel := context.WithTimeout(x.life, buildLimit)
+	ctx, cancel := context.WithTimeout(x.life, x.limit)
 	defer cancel()
+	index, err := x.make(ctx, key)
+	switch {
+	case err == nil:
+		return index, nil
+	case x.life.Err() != nil:
+		return nil, errClosed.Because(err)
+	case ctx.Err() != nil:
+		return nil, relabel.Errorf(relabel.CodeEnvironment, "the index of %s at %s is not done within %s", key.name, key.commit, x.limit).Because(err)
+	}
+	return nil, err
+}
+
+// make makes and caches an index.
+func (x *Indexer) make(ctx context.Context, key commitKey) (*codeindex.Index, error) {
 	select {
 	case x.building <- struct{}{}:
 		defer func() { <-x.building }()

@@ -131,6 +131,30 @@ func TestConcurrentCallsMakeAnIndexOnce(t *testing.T) {
 	wantCode(t, err, relabel.CodeUnavailable, "closed")
 }
 
+func TestAnIndexThatTakesTooLongIsAFailureOfTheEnvironment(t *testing.T) {
+	w := newTree(t)
+	w.write("a.py", "f")
+	id := w.commit()
+	x := indexer(t, w.mirrored(), &lineParser{}, nil)
+	x.limit = 1
+	_, err := x.Index(context.Background(), "owner/name", id)
+	wantCode(t, err, relabel.CodeEnvironment, "is not done within 1ns")
+}
+
+func TestRecordsAreSharedByFilesThatAreParsedAlike(t *testing.T) {
+	w := newTree(t)
+	w.write("a.ts", "f")
+	w.write("b.ts", "f")
+	w.write("c.tsx", "f")
+	id := w.commit()
+	parser := &lineParser{}
+	x, err := indexer(t, w.mirrored(), parser, nil).Index(context.Background(), "owner/name", id)
+	must(t, err)
+	if n := parser.parsed.Load(); n != 2 || x.File("a.ts").Records != x.File("b.ts").Records || x.File("a.ts").Records == x.File("c.tsx").Records {
+		t.Errorf("%d files are parsed", n)
+	}
+}
+
 func TestMemoryIsBoundedAndCountedExactly(t *testing.T) {
 	ctx := context.Background()
 	w := newTree(t)
