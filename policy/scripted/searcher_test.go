@@ -181,6 +181,18 @@ func TestMoreSkillFindsMore(t *testing.T) {
 	}
 }
 
+func TestASearchOfALargeRepositoryIsBounded(t *testing.T) {
+	const imports = "from shop.pay import Customer, Discount, Percent, Row, Order, Total, Invoice\n"
+	large := searched{"shop/__init__.py": imports, "shop/a/__init__.py": imports, "shop/b/__init__.py": imports,
+		"shop/orders.py": "def round_totals():\n    pass\ndef round_total2():\n    pass\ndef round_total3():\n    pass\n", "shop/pay.py": ""}
+	for _, name := range []string{"Customer", "Discount", "Percent", "Row", "Order", "Total", "Invoice"} {
+		large["shop/pay.py"] += "class " + name + ":\n    def rounded(self):\n        pass\n"
+	}
+	if o := large.search(t, TeacherModel, 1, false); !o.finished || o.calls != mostCalls+1 {
+		t.Errorf("finished: %t after %d calls\n%s", o.finished, o.calls, transcript(o.state))
+	}
+}
+
 // TestATeacherAlwaysEndsItsSearch covers searches in which no answer helps.
 func TestATeacherAlwaysEndsItsSearch(t *testing.T) {
 	for name, r := range map[string]searched{"no file": {}, "one file": {"a.py": ""}, "only tests": {"tests/test_a.py": "def test_a():\n    pass\n"}} {
