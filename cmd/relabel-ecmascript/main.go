@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"relabel/codeindex/children"
 	"relabel/codeindex/ecmascript/syntax"
@@ -16,8 +17,9 @@ import (
 const mark = "relabel-ecmascript/1"
 
 const (
-	memory = 4 << 30   // of addresses, of which Go reserves many
-	stack  = 256 << 20 // deeper nesting ends the child
+	memory = 4 << 30          // of addresses, of which Go reserves many
+	stack  = 256 << 20        // deeper nesting ends the child
+	limit  = 30 * time.Second // for one file; relabel's own limit is shorter
 )
 
 func main() {
@@ -30,7 +32,7 @@ func main() {
 	debug.SetMemoryLimit(1 << 30)
 	err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: memory, Max: memory})
 	if err == nil {
-		err = children.Serve(os.Stdin, os.Stdout, syntax.Parse)
+		err = children.Serve(os.Stdin, os.Stdout, limit, syntax.Parse)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "relabel-ecmascript:", err)

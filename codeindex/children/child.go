@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// child is one running program. It ends when its input ends, and so with relabel, however that ends.
+// child is one running program. It ends when its input ends or a file takes too long, and so soon after
+// relabel, however that ends.
 type child struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser

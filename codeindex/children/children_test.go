@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 1 && filepath.Base(os.Args[0]) == "serve" {
-		if err := Serve(os.Stdin, os.Stdout, named); err != nil {
+		if err := Serve(os.Stdin, os.Stdout, time.Second, named); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -159,6 +159,20 @@ func TestAChildEndsWithItsInput(t *testing.T) {
 	}
 	if err := c.cmd.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAnAbandonedChildEndsInASlowFile is what ends a child that hangs when relabel is killed.
+func TestAnAbandonedChildEndsInASlowFile(t *testing.T) {
+	c, err := start(pool(t).path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.ask(0, []byte("hang"), time.Hour); err == nil {
+		t.Error("a file that hangs has an answer")
+	}
+	if err := c.cmd.Wait(); err == nil || c.cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("the child ended with %v", err)
 	}
 }
 

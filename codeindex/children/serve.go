@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"time"
 
 	"relabel/codeindex"
 )
 
 // Serve is a child that is written in Go: it answers the requests with what parse returns, until they
-// end.
-func Serve(in io.Reader, out io.Writer, parse func(language byte, source []byte) codeindex.Records) error {
+// end. A source that takes longer than limit ends the process: relabel ends a slow child before, unless
+// relabel itself was killed.
+func Serve(in io.Reader, out io.Writer, limit time.Duration, parse func(language byte, source []byte) codeindex.Records) error {
 	requests := bufio.NewReader(in)
 	for {
 		header := make([]byte, 5)
@@ -29,7 +32,9 @@ func Serve(in io.Reader, out io.Writer, parse func(language byte, source []byte)
 		if _, err := io.ReadFull(requests, source); err != nil {
 			return err
 		}
+		slow := time.AfterFunc(limit, func() { os.Exit(1) })
 		outcome, records := encode(parse(header[0], source))
+		slow.Stop()
 		answer := binary.LittleEndian.AppendUint32([]byte{outcome}, uint32(len(records)))
 		if _, err := out.Write(append(answer, records...)); err != nil {
 			return err
