@@ -76,9 +76,9 @@ func TestAFileHasTasksOfOneKind(t *testing.T) {
 	repair, localise := ownLine(t, map[string]any{"kind": "repair"}), localiseLine(t, nil)
 	swe, _, _ := strings.Cut(string(readTaskFile(t, "swebench")), "\n")
 	for file, want := range map[string]string{
-		repair + "\n" + localise:                   "line 2: kind: is localise, and that of line 1 is repair: a file has tasks of one kind",
-		localise + "\n\n" + repair + "\n":          "line 3: kind: is repair, and that of line 1 is localise: a file has tasks of one kind",
-		swe + "\n" + localise:                      "line 2: kind: is localise",
+		repair + "\n" + localise:                    "line 2: kind: is localise, and that of line 1 is repair: a file has tasks of one kind",
+		localise + "\n\n" + repair + "\n":           "line 3: kind: is repair, and that of line 1 is localise: a file has tasks of one kind",
+		swe + "\n" + localise:                       "line 2: kind: is localise",
 		"{\"kind\":1}\n" + repair + "\n" + localise: "line 3: kind: is localise, and that of line 2 is repair",
 		repair:   "",
 		localise: "",
