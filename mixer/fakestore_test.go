@@ -1,6 +1,7 @@
 package mixer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -104,9 +105,12 @@ func (s *fakeStore) locked(op string, f relabel.Fence, do func() error) error {
 	return err
 }
 
-func (s *fakeStore) ClaimNext(ctx context.Context, owner string, _ relabel.TaskKind, lease time.Duration) (relabel.Claim, error) {
+func (s *fakeStore) ClaimNext(ctx context.Context, owner string, kind relabel.TaskKind, lease time.Duration) (relabel.Claim, error) {
 	if err := s.enter(ctx, "ClaimNext"); err != nil {
 		return relabel.Claim{}, err
+	}
+	if kind != cmp.Or(s.claim.Task.Kind, relabel.Repair) {
+		return relabel.Claim{}, relabel.Errorf(relabel.CodeNotFound, "no task to %s", kind)
 	}
 	c, err := s.give(owner, lease)
 	if err == nil {
