@@ -3,7 +3,6 @@ package tasks
 import (
 	"io/fs"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -89,13 +88,17 @@ func (l *taskLine) checkGold(t relabel.Task) {
 	if l.wrong("gold_files") {
 		return
 	}
+	files := make(map[string]bool, len(t.GoldFiles))
+	for _, file := range t.GoldFiles {
+		files[file] = true
+	}
 	for i, function := range t.GoldFunctions {
 		file, name, _ := strings.Cut(function, "::")
 		switch {
 		case name == "" || name != strings.TrimSpace(name) || strings.ContainsFunc(name, unicode.IsControl):
 			l.refuse("gold_functions", "item %d, %.200q, is not path::Qualified.name", i+1, function)
 			return
-		case !slices.Contains(t.GoldFiles, file):
+		case !files[file]:
 			l.refuse("gold_functions", "item %d, %.200q, is in no file of gold_files", i+1, function)
 			return
 		}

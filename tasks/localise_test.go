@@ -3,10 +3,12 @@ package tasks
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"relabel"
 )
@@ -69,6 +71,25 @@ func TestBadFieldsOfTasksToLocaliseAreRefused(t *testing.T) {
 				t.Errorf("%v: got %v, want a refusal of line 3: %s that says %q", c.value, err, c.field, c.says)
 			}
 		})
+	}
+}
+
+// TestMuchGoldIsCheckedSoon would take minutes if each function were looked for among all files.
+func TestMuchGoldIsCheckedSoon(t *testing.T) {
+	const n = 200_000
+	files, functions := make([]string, n), make([]string, n)
+	for i := range n {
+		files[i] = fmt.Sprintf("a/%d.py", i)
+		functions[i] = files[i] + "::f"
+	}
+	file := localiseLine(t, map[string]any{"gold_files": files, "gold_functions": functions})
+	begun := time.Now()
+	got, _, err := readTasks(strings.NewReader(file), FormatAuto)
+	if err != nil || len(got) != 1 || len(got[0].GoldFunctions) != n {
+		t.Errorf("%d tasks, %v", len(got), err)
+	}
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
 
