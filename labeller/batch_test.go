@@ -25,10 +25,16 @@ var quick = labeller.BatchBounds{Poll: time.Millisecond, Again: time.Millisecond
 // labels each.
 func waiting(t *testing.T, e *endpoint, n int) (*store.Store, storetest.Seeded) {
 	t.Helper()
+	return waitingOf(t, relabel.Repair, e, n)
+}
+
+// waitingOf is waiting with a run of the kind.
+func waitingOf(t *testing.T, kind relabel.TaskKind, e *endpoint, n int) (*store.Store, storetest.Seeded) {
+	t.Helper()
 	ctx, s := context.Background(), storetest.New(t)
 	d := storetest.SeedWith(t, s, n, func(d *storetest.Seeded) {
 		d.Teacher = e.policy(t, s, "batched")
-		d.Run.TeacherID, d.Run.Labels = d.Teacher.ID, relabel.LabelsBatch
+		d.Run.TaskKind, d.Run.TeacherID, d.Run.Labels = kind, d.Teacher.ID, relabel.LabelsBatch
 	})
 	for _, tr := range d.Trajectories {
 		c := storetest.Claim(t, s, tr.ID, "roller")
@@ -87,9 +93,15 @@ func count(all map[string]relabel.Action, status relabel.ActionStatus) int {
 
 func TestABatchGivesTheSameLabelsAsLiveCalls(t *testing.T) {
 	t.Parallel()
+	for _, kind := range relabel.TaskKinds {
+		t.Run(string(kind), func(t *testing.T) { t.Parallel(); compareBatch(t, kind) })
+	}
+}
+
+func compareBatch(t *testing.T, kind relabel.TaskKind) {
 	ctx := t.Context()
 	e := newEndpoint(t, scripted.Config{})
-	s, d := waiting(t, e, 2)
+	s, d := waitingOf(t, kind, e, 2)
 	w := worker(s, s, "w", quick)
 	workOff(t, s, w)
 	got := labels(t, s, d)
@@ -113,6 +125,9 @@ func TestABatchGivesTheSameLabelsAsLiveCalls(t *testing.T) {
 			if string(batched.Raw) != string(live.Raw) || fmt.Sprint(batched.TokenIDs, batched.Logprobs, *batched.Usage, batched.Model, batched.FinishReason, batched.Parse) !=
 				fmt.Sprint(live.TokenIDs, live.Logprobs, *live.Usage, live.Model, live.FinishReason, live.Parse) {
 				t.Errorf("turn %d: %+v is not %+v", turn.T, batched, live)
+			}
+			if first := kind == relabel.Localise && turn.T == 1; first != (live.Parse == relabel.NoCall) {
+				t.Errorf("turn %d: the answer is parsed as %s", turn.T, live.Parse)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -80,12 +81,21 @@ func worker(s labeller.Store, calls *store.Store, name string, bounds labeller.B
 	return labeller.New(labeller.Config{Store: s, Owner: name, Lease: 30 * time.Second, Bound: bounds, World: labeller.World{
 		Policy:  func(p relabel.Policy) (labeller.Policy, error) { return policy.Open(p, options) },
 		Batches: func(p relabel.Policy) (labeller.Batches, error) { return policy.OpenBatches(p, options) },
-		Parse:   func(relabel.Run, []relabel.Message, relabel.Message) relabel.ParseOutcome { return relabel.ParsedOK },
+		Parse:   parse,
 		Seed: func(_ relabel.Run, _ relabel.Trajectory, t int, _ relabel.Role) int64 {
 			return int64(t) // the same state gets the same answer from all policies
 		},
 		Record: calls.RecordCall,
 	}})
+}
+
+// parse accepts everything, but in a search only after an action.
+func parse(run relabel.Run, state []relabel.Message, _ relabel.Message) relabel.ParseOutcome {
+	acted := slices.ContainsFunc(state, func(m relabel.Message) bool { return m.Role == relabel.RoleAssistant })
+	if run.TaskKind == relabel.Localise && !acted {
+		return relabel.NoCall
+	}
+	return relabel.ParsedOK
 }
 
 // done is a store with one trajectory of six turns that is done.
