@@ -35,7 +35,7 @@ func PrintExport(e relabel.Export) error {
 
 // taken describes the trajectories and iterations of a data set.
 func taken(e relabel.Export) string {
-	return "taken: " + safetext.TerminalLine(e.Selection.Describe()+" of "+e.Selection.DescribeIterations())
+	return "taken from " + safetext.TerminalLine(e.Selection.DescribeIterations()+": "+e.Selection.Describe())
 }
 
 // PrintFiles prints what was left out of an export, and its files.

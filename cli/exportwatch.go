@@ -62,7 +62,7 @@ func waits(e relabel.Export) string {
 func promptWords(p relabel.PromptCheck) string {
 	switch {
 	case p.Compared == 0:
-		return "the student's server gave no prompt ids: there is nothing to compare with"
+		return "nothing to compare: the student did not act, or its server gave no prompt ids"
 	case p.Differ == 0:
 		return fmt.Sprintf("all %d compared prompts equal those that the student's server received", p.Compared)
 	case p.First == nil:

@@ -39,8 +39,8 @@ func (f MirrorFlags) open(open OpenMirrors) (r localise.Repositories, close func
 // TasksLocalise is `relabel tasks localise`. It needs neither Docker nor a database.
 type TasksLocalise struct {
 	MirrorFlags
-	Pairs   string   `xor:"input" required:"" type:"existingfile" placeholder:"FILE" help:"JSONL file of issues with their changes, one pair per line."`
-	Tasks   string   `xor:"input" required:"" type:"existingfile" placeholder:"FILE" help:"Task file whose gold patches are the changes: relabel's own format, SWE-bench, SWE-Gym or SWE-rebench."`
+	Pairs   string   `xor:"input" required:"" type:"existingfile" placeholder:"FILE" help:"JSONL file of issues with their changes, one pair per line. Either this or --tasks is required."`
+	Tasks   string   `xor:"input" required:"" type:"existingfile" placeholder:"FILE" help:"Instead of --pairs, a task file whose gold patches are the changes: relabel's own format, SWE-bench, SWE-Gym or SWE-rebench."`
 	Out     string   `required:"" placeholder:"FILE" help:"Task file to write; an existing one is replaced when all is done."`
 	Exclude []string `sep:"none" type:"existingfile" placeholder:"FILE" help:"File with one owner/name or instance id per line that become no task. May be repeated."`
 	JSON    bool     `name:"json" help:"Print the counts as JSON, with each pair that became no task."`

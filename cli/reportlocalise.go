@@ -44,7 +44,7 @@ func (c *reportLocalise) printLocalisation(report relabel.LocalisationReport) er
 	if err := localisationTable(report, c.ByLanguage).print(); err != nil {
 		return err
 	}
-	say("means over tasks, in percent but for turns, with 95%% intervals by a bootstrap over tasks")
+	say("means over tasks, in percent but for turns, with 95%% intervals by a bootstrap over tasks; submitted and tool calls are shares of all, with Wilson's interval or one clustered by task")
 	for _, of := range report.Iterations {
 		if of.Ungraded+of.Open > 0 {
 			say("%s %d: %d trajectories without a grade and %d that have not ended are in no figure", of.Kind, of.Number, of.Ungraded, of.Open)
@@ -98,7 +98,7 @@ func localisationTable(report relabel.LocalisationReport, byLanguage bool) *tabl
 		c.add(head, names, append(cells, rankingTexts(f.Score, f.Files, f.Functions)...))
 	}
 	for _, of := range report.Iterations {
-		head := fmt.Sprintf("%s %d", of.Kind, of.Number)
+		head := fmt.Sprintf("%s %d, %s", of.Kind, of.Number, of.Student)
 		if !byLanguage {
 			add(head, of.LocalisationFigures)
 			continue

@@ -151,7 +151,7 @@ func TestBadPairsAreRefused(t *testing.T) {
 		says  string
 	}{
 		{"instance_id", "a b", "at most 200"}, {"repository", "shelf", "not OWNER/NAME"}, {"base_commit", "v1.0", "not the full hash"}, {"issue", "", "missing"}, {"issue", 3, "not a string"},
-		{"patch", nil, "missing"}, {"patch", "x", "not a diff"}, {"patch", "--- a/x\n+++ b/../y\n@@ -1 +1 @@\n-a\n+b\n", "leaves the repository"}, {"patch", somePatch + "@@ -9,3 +9,3 @@\n a\n", "hunk at line 10 has"},
+		{"patch", nil, "give patch or head_commit"}, {"patch", "", "empty"}, {"patch", "x", "not a diff"}, {"patch", "--- a/x\n+++ b/../y\n@@ -1 +1 @@\n-a\n+b\n", "leaves the repository"}, {"patch", somePatch + "@@ -9,3 +9,3 @@\n a\n", "hunk at line 10 has"},
 		{"head_commit", someCommit, "beside"}, {"issue_number", "3", "not a whole number"}, {"issue_number", 0, "not a whole number"}, {"pull_number", 1.5, "not a whole number"},
 	} {
 		file := pairLine(t, nil) + "\n" + pairLine(t, map[string]any{c.field: c.value})

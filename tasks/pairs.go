@@ -53,6 +53,8 @@ func (l *taskLine) pair() Pair {
 		l.refuse("patch", "is given beside head_commit: give one of them")
 	case l.has("head_commit"):
 		p.HeadCommit = l.fullCommit("head_commit")
+	case !l.has("patch"):
+		l.refuse("patch", "is missing: give patch or head_commit")
 	default:
 		p.Patch = l.need("patch")
 		l.checkChanges("patch", p.Patch)

@@ -275,7 +275,7 @@ func problem(res *http.Response) error {
 		}
 	}
 	for k, line := range lines {
-		lines[k] = fmt.Sprintf("%.2000s", strings.ReplaceAll(line, "\n", " "))
+		lines[k] = fmt.Sprintf("%.2000s", strings.ReplaceAll(line, "\n", "\n  "))
 	}
 	return relabel.Errorf(p.Code, "%s", strings.Join(lines, "\n  "))
 }

@@ -67,10 +67,10 @@ func TestNamesMayHoldAnyCharacter(t *testing.T) {
 func TestAProblemBecomesTheErrorThatTheServerMeant(t *testing.T) {
 	c := server(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		_ = json.NewEncoder(w).Encode(api.Problem{Code: relabel.CodeInvalid, Detail: "seed: no", Errors: []api.ProblemField{{Location: "body.seed", Message: "no"}, {Message: "and more"}}})
+		_ = json.NewEncoder(w).Encode(api.Problem{Code: relabel.CodeInvalid, Detail: "seed: no", Errors: []api.ProblemField{{Location: "body.seed", Message: "no"}, {Message: "line 2: more\nline 3: more"}}})
 	})
 	_, err := c.CreateRun(t.Context(), api.NewRun{})
-	if relabel.CodeOf(err) != relabel.CodeInvalid || err.Error() != "seed: no\n  and more" {
+	if relabel.CodeOf(err) != relabel.CodeInvalid || err.Error() != "seed: no\n  line 2: more\n  line 3: more" {
 		t.Errorf("%v", err)
 	}
 	c = server(t, func(w http.ResponseWriter, _ *http.Request) {
