@@ -159,12 +159,14 @@ func TestIterationsAreComparedOnTheTasksThatBothHave(t *testing.T) {
 	var s localisations
 	first := s.add(run, evaluate, localised(ids[0], 0), localised(ids[1], 0, "a.py::f"), localised(ids[2], 1, "a.py::f", "b.go::g"))
 	s.add(run, relabel.Iteration{Kind: relabel.Sample}, localised(ids[0], 0))
+	other := relabel.NewID()
+	s.add(run, relabel.Iteration{Kind: relabel.Evaluate, BenchmarkID: &other}, localised(ids[1], 0))
 	running := evaluate
 	running.State = relabel.IterationRunning
 	s.add(run, running, localised(ids[0], 1))
 	second := s.add(run, evaluate, localised(ids[3], 0), localised(ids[2], 1, "a.py::f", "b.go::g"), localised(ids[1], 1, "a.py::f", "b.go::g"), unsubmitted(ids[1]))
 	report := s.report(t, run, nil)
-	if len(report.Iterations) != 4 || len(report.Comparisons) != 1 {
+	if len(report.Iterations) != 5 || len(report.Comparisons) != 1 {
 		t.Fatalf("%+v", report.Comparisons)
 	}
 	c := report.Comparisons[0]

@@ -52,6 +52,7 @@ func TestNextImagesAreThoseOfWhatIsClaimedNext(t *testing.T) {
 	s := storetest.New(t)
 	first := seedImages(t, s, "first", "a", "b", "b", "c")
 	urgent := seedImages(t, s, "urgent", "d", "a")
+	storetest.SeedLocalise(t, s, 1) // has no image
 	want := func(n int, images ...string) {
 		t.Helper()
 		got, err := s.NextImages(t.Context(), n)
