@@ -1,6 +1,8 @@
 package repository
 
 import (
+	"bytes"
+	"compress/zlib"
 	"context"
 	"fmt"
 	"os"
@@ -89,6 +91,47 @@ func removeBlob(t *testing.T, mirror, blob string) {
 		must(t, in.Close())
 	}
 	must(t, os.Remove(filepath.Join(mirror, "objects", blob[:2], blob[2:])))
+}
+
+// TestAForgedBlobIsRefused has another content under the id of a blob, which git does not notice.
+func TestAForgedBlobIsRefused(t *testing.T) {
+	ctx := context.Background()
+	w := newTree(t)
+	w.write("a.py", "one\n")
+	head := w.commit()
+	dir := t.TempDir()
+	w.mirror(dir)
+	blob := w.git("rev-parse", head+":a.py")
+	mirror := filepath.Join(dir, "owner__name.git")
+	removeBlob(t, mirror, blob)
+	var forged bytes.Buffer
+	z := zlib.NewWriter(&forged)
+	_, err := z.Write([]byte("blob 5\x00evil\n"))
+	must(t, err)
+	must(t, z.Close())
+	object := filepath.Join(mirror, "objects", blob[:2], blob[2:])
+	must(t, os.MkdirAll(filepath.Dir(object), 0o755))
+	must(t, os.WriteFile(object, forged.Bytes(), 0o644))
+	m := mirrors(t, dir)
+	_, _, err = m.Read(ctx, "owner/name", blob, 100)
+	wantCode(t, err, relabel.CodeEnvironment, "another content")
+	_, err = indexer(t, m, &lineParser{}, nil).Index(ctx, "owner/name", head)
+	wantCode(t, err, relabel.CodeEnvironment, "another content")
+}
+
+// TestObjectsInAnotherFolderAreRefused has a link in the place of a folder of objects.
+func TestObjectsInAnotherFolderAreRefused(t *testing.T) {
+	for _, part := range []string{"objects", "objects/pack"} {
+		w := newTree(t)
+		w.write("a.py", "one\n")
+		w.commit()
+		dir := t.TempDir()
+		w.mirror(dir)
+		folder, elsewhere := filepath.Join(dir, "owner__name.git", part), filepath.Join(t.TempDir(), "moved")
+		must(t, os.Rename(folder, elsewhere))
+		must(t, os.Symlink(elsewhere, folder))
+		wantCode(t, mirrors(t, dir).Has("owner/name"), relabel.CodeEnvironment, "objects of another folder")
+	}
 }
 
 func TestAMirrorReadsNothingElsewhere(t *testing.T) {

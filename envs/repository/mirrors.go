@@ -86,8 +86,9 @@ func (m *Mirrors) folder(name string) (string, error) {
 			return "", relabel.Errorf(relabel.CodeEnvironment, "the mirror of %s cannot be read", name).Because(err)
 		}
 	}
-	for _, part := range []string{"objects/info/alternates", "commondir"} {
-		if _, err := os.Lstat(filepath.Join(dir, part)); err == nil {
+	for _, part := range []string{"objects/info/alternates", "commondir", "objects", "objects/pack"} {
+		info, err := os.Lstat(filepath.Join(dir, part))
+		if err == nil && !info.IsDir() {
 			return "", relabel.Errorf(relabel.CodeEnvironment, "the mirror of %s reads objects of another folder (%s): clone it again with git clone --mirror --no-local", name, part)
 		}
 	}

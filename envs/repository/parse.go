@@ -91,9 +91,10 @@ func (x *Indexer) parseAll(ctx context.Context, name string, sources []source, k
 	return x.Store.SaveCodeRecords(ctx, fresh)
 }
 
-// lasting reports whether the same parser finds the same problem again, on any machine.
+// lasting reports whether the same parser finds the same problem again, on any machine. The content of a file
+// that is too large is not compared with its id.
 func lasting(p codeindex.Problem) bool {
-	return p != codeindex.NoParser && p != codeindex.TooSlow && p != codeindex.ParseFail
+	return p != codeindex.NoParser && p != codeindex.TooSlow && p != codeindex.ParseFail && p != codeindex.TooLarge
 }
 
 // parse reads and parses a file. Its records do not hold the source.

@@ -2,6 +2,11 @@ package repository
 
 import (
 	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
 	"time"
 
 	"relabel"
@@ -11,7 +16,8 @@ import (
 const askLimit = time.Minute
 
 // Read returns at most limit bytes of a blob from its beginning, and its whole size. CodeNotFound if the
-// mirror has no such blob.
+// mirror has no such blob, CodeEnvironment if all of it is read and it has another content than its id says:
+// git does not check that, and what is known of a blob holds for all mirrors.
 func (m *Mirrors) Read(ctx context.Context, name, blob string, limit int64) (content []byte, size int64, err error) {
 	if err := checkID("blob", blob); err != nil {
 		return nil, 0, err
@@ -24,8 +30,21 @@ func (m *Mirrors) Read(ctx context.Context, name, blob string, limit int64) (con
 		return nil, 0, relabel.Errorf(relabel.CodeNotFound, "the mirror of %s has no blob %s", name, blob)
 	case a.kind != "blob":
 		return nil, 0, relabel.Errorf(relabel.CodeInvalid, "%s is a %s, not a blob", blob, a.kind).On("blob")
+	case int64(len(a.content)) == a.size && blobID(blob, a.content) != blob:
+		return nil, 0, relabel.Errorf(relabel.CodeEnvironment, "the mirror of %s is damaged: %s has another content", name, blob)
 	}
 	return a.content, a.size, nil
+}
+
+// blobID is the id of a content, by the hash that another id is of.
+func blobID(like string, content []byte) string {
+	var h hash.Hash = sha1.New()
+	if len(like) == 2*sha256.Size {
+		h = sha256.New()
+	}
+	_, _ = fmt.Fprintf(h, "blob %d\x00", len(content)) // a hash never fails
+	_, _ = h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // ask asks a reader of the mirror. A reader that has answered before may have died since: then another
