@@ -34,6 +34,7 @@ func (c *reportFailures) Run(ctx context.Context) error {
 		case c.Format == "csv":
 			return printCSV(failuremode.Table(report, judges))
 		}
+		sayWhereScoresAre(run)
 		if err := printFailures(report); err != nil {
 			return err
 		}

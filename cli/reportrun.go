@@ -33,8 +33,16 @@ func (c *reportRun) Run(ctx context.Context) error {
 		case c.ByRepository:
 			return printRepositories(report)
 		}
+		sayWhereScoresAre(run)
 		return printEvaluations(report)
 	})
+}
+
+// sayWhereScoresAre prints, of a run to localise, which report has what verdicts are not there for.
+func sayWhereScoresAre(run relabel.Run) {
+	if run.TaskKind == relabel.Localise {
+		say("answers to localise have scores instead of verdicts, so nothing is resolved: `relabel report localise %s` shows them", run.Name)
+	}
 }
 
 // evaluationTable has a row for each evaluation, then for each sample.

@@ -190,8 +190,8 @@ type WorkerList struct{ ClientFlags }
 
 // Run prints the workers.
 func (c *WorkerList) Run(ctx context.Context) error {
-	heads := []string{"MACHINE", "PROCESS", "STATE", "HOLDS", "ROLLOUTS", "PREFETCH", "DOCKER", "SEEN", "NAME"}
+	heads := []string{"MACHINE", "PROCESS", "STATE", "HOLDS", "ROLLOUTS", "PREFETCH", "SEARCHES", "DOCKER", "SEEN", "NAME"}
 	return list(ctx, c.ClientFlags, (*Session).Workers, heads, func(w relabel.Worker) []any {
-		return []any{w.Machine, w.Process, w.State, w.Held, w.Rollouts, w.Prefetch, strings.Join(w.DockerHosts, " "), w.SeenAt, w.Name}
+		return []any{w.Machine, w.Process, w.State, w.Held, w.Rollouts, w.Prefetch, w.Searches, strings.Join(w.DockerHosts, " "), w.SeenAt, w.Name}
 	})
 }

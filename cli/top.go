@@ -171,9 +171,9 @@ func (s snapshot) outageTable() *table {
 }
 
 func (s snapshot) workerTable() *table {
-	t := newTable("WORKER", "STATE", "TRAJECTORIES", "SLOTS", "PHASES")
+	t := newTable("WORKER", "STATE", "TRAJECTORIES", "ROLLOUTS", "PREFETCH", "SEARCHES", "PHASES")
 	for _, w := range s.workers {
-		t.row(processOf(w), w.State, w.Held, fmt.Sprintf("%d+%d", w.Rollouts, w.Prefetch), does(w.Activity))
+		t.row(processOf(w), w.State, w.Held, w.Rollouts, w.Prefetch, w.Searches, does(w.Activity))
 	}
 	return t
 }
