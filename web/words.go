@@ -85,7 +85,6 @@ func percent(n, all int) string {
 	return fmt.Sprintf("%d of %d (%d%%)", n, all, (200*n+all)/(2*all))
 }
 
-// share formats a fraction, "–" if unknown. Only exact 0 and 1 are shown as such.
 // exactScore is a score, 0 without one.
 func exactScore(x *float64) string {
 	if x == nil {
@@ -94,6 +93,7 @@ func exactScore(x *float64) string {
 	return fmt.Sprintf("%.3f", *x)
 }
 
+// share formats a fraction, "–" if unknown. Only exact 0 and 1 are shown as such.
 func share(x *float64) string {
 	switch {
 	case x == nil:
