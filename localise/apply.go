@@ -85,14 +85,42 @@ func place(base []string, h gitdiff.Hunk, from, shift int) (at int, ok bool) {
 		return want, fits(want)
 	}
 	want = min(max(want, 0), len(base))
-	for distance := range len(base) + 1 {
-		for _, at := range []int{want - distance, want + distance} {
-			if fits(at) {
-				return at, true
-			}
+	if fits(want) {
+		return want, true
+	}
+	far := func(at int) int { return max(at-want, want-at) }
+	for _, found := range occurrences(base, old) {
+		if found >= from && (!ok || far(found) < far(at)) {
+			at, ok = found, true
 		}
 	}
-	return 0, false
+	return at, ok
+}
+
+// occurrences lists where lines occur in a text, in order, in a time that grows with the two and not with
+// their product (Knuth, Morris, Pratt).
+func occurrences(in, lines []string) (found []int) {
+	border := make([]int, len(lines)+1) // of the first n lines, how many of them are the last ones too
+	border[0] = -1
+	for i, n := 0, -1; i < len(lines); {
+		for n >= 0 && lines[i] != lines[n] {
+			n = border[n]
+		}
+		i++
+		n++
+		border[i] = n
+	}
+	n := 0
+	for i, line := range in {
+		for n >= 0 && (n == len(lines) || line != lines[n]) {
+			n = border[n]
+		}
+		n++
+		if n == len(lines) {
+			found = append(found, i+1-n)
+		}
+	}
+	return found
 }
 
 // add appends the lines of a hunk at a base line, which it moves behind the hunk.

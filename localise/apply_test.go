@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -84,6 +85,39 @@ func TestHunksDoNotApplyBeforeTheOneBefore(t *testing.T) {
 	if got, _, err := apply(newText("a\nb\nx\n"), files[0].Hunks); !errors.Is(err, errApply) {
 		t.Errorf("%q, %v", got.String(), err)
 	}
+}
+
+// TestAHunkThatFitsNowhereIsRefusedSoon would take hours if its lines were compared at each place.
+func TestAHunkThatFitsNowhereIsRefusedSoon(t *testing.T) {
+	base := newText(strings.Repeat("\n", 1_000_000))
+	h := gitdiff.Hunk{Start: 1, Length: 500_001, Lines: make([]gitdiff.Line, 500_001)}
+	for i := range h.Lines {
+		h.Lines[i].Op = gitdiff.Context
+	}
+	h.Lines[500_000] = gitdiff.Line{Op: gitdiff.Removed, Text: "x"}
+	begun := time.Now()
+	if _, _, err := apply(base, []gitdiff.Hunk{h}); !errors.Is(err, errApply) {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestLinesAreFoundWhereverTheyAre(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		line := rapid.SampledFrom([]string{"a", "b"})
+		in, lines := rapid.SliceOfN(line, 0, 30).Draw(t, "in"), rapid.SliceOfN(line, 1, 6).Draw(t, "lines")
+		var want []int
+		for at := range in {
+			if at+len(lines) <= len(in) && slices.Equal(in[at:at+len(lines)], lines) {
+				want = append(want, at)
+			}
+		}
+		if got := occurrences(in, lines); !slices.Equal(got, want) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+	})
 }
 
 // FuzzApply looks for a diff that panics, or whose edits are outside of the texts.

@@ -1,7 +1,6 @@
 package localise
 
 import (
-	"slices"
 	"strings"
 
 	"relabel/codeindex"
@@ -94,22 +93,34 @@ func (s side) enclosing(from, to codeindex.Span) []codeindex.Definition {
 	return withoutOuter(around)
 }
 
-// withoutOuter drops the functions that have another one of them inside.
+// withoutOuter drops the functions that have another one of them inside. Of two on the same lines the names
+// tell. One line may have many thousand functions.
 func withoutOuter(functions []codeindex.Definition) (inner []codeindex.Definition) {
+	outer := map[codeindex.Span]map[string]bool{} // the names with another one inside, by lines
 	for _, d := range functions {
-		if !slices.ContainsFunc(functions, func(e codeindex.Definition) bool { return inside(e, d) }) {
+		if outer[d.Span] == nil {
+			outer[d.Span] = map[string]bool{}
+		}
+		for i, c := range d.Name {
+			if c == '.' {
+				outer[d.Span][d.Name[:i]] = true
+			}
+		}
+	}
+	around := map[codeindex.Span]bool{} // with other lines inside
+	for lines := range outer {
+		for others := range outer {
+			if others != lines && lines.Start <= others.Start && others.End <= lines.End {
+				around[lines] = true
+			}
+		}
+	}
+	for _, d := range functions {
+		if !around[d.Span] && !outer[d.Span][d.Name] {
 			inner = append(inner, d)
 		}
 	}
 	return inner
-}
-
-// inside reports whether a function is in another one. Of two on the same lines the names tell.
-func inside(inner, outer codeindex.Definition) bool {
-	if inner.Span == outer.Span {
-		return strings.HasPrefix(inner.Name, outer.Name+".")
-	}
-	return outer.Start <= inner.Start && inner.End <= outer.End
 }
 
 // gold finds what the change modifies. Lines of the base that are removed or replaced modify the

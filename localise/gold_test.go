@@ -1,8 +1,10 @@
 package localise
 
 import (
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"relabel/codeindex"
 	"relabel/gitdiff"
@@ -179,5 +181,25 @@ func TestFilesOfTestsAreKnownByTheirPaths(t *testing.T) {
 		if IsTest(path) != want {
 			t.Errorf("%s is %v", path, !want)
 		}
+	}
+}
+
+// TestManyFunctionsOfOneLineAreComparedSoon would take minutes if each were compared with each.
+func TestManyFunctionsOfOneLineAreComparedSoon(t *testing.T) {
+	const n = 60_000
+	var all []codeindex.Definition
+	for i := range n {
+		name := "f" + strconv.Itoa(i)
+		all = append(all, codeindex.Definition{Kind: codeindex.Function, Name: name, Span: codeindex.Span{Start: 3, End: 3}},
+			codeindex.Definition{Kind: codeindex.Function, Name: name + ".g", Span: codeindex.Span{Start: 3, End: 3}})
+	}
+	all = append(all, codeindex.Definition{Kind: codeindex.Function, Name: "h", Span: codeindex.Span{Start: 1, End: 9}})
+	begun := time.Now()
+	inner := withoutOuter(all)
+	if len(inner) != n || !strings.HasSuffix(inner[0].Name, ".g") {
+		t.Errorf("%d functions, the first is %v", len(inner), inner[0])
+	}
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
