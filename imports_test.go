@@ -40,6 +40,7 @@ var arrows = []struct{ from, to string }{
 	{"cli", "api/client"},
 	{"web", "web/*"},
 	{"tasks", "gitdiff"},
+	{"tasks", "ranking"},
 	{"codeindex/*", "codeindex/children"}, // parsers in other programs
 	{"codeindex/languages", "codeindex/*"},
 	{"failuremode", "chat"},

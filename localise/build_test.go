@@ -179,7 +179,7 @@ func TestSymlinksSubmodulesAndBadPathsAreNoGold(t *testing.T) {
 		t.Helper()
 		w.git("rm", "-rq", "--ignore-unmatch", ".")
 		must(t, os.Symlink(target, filepath.Join(w.tree, "link.py")))
-		for _, name := range []string{"bad\n.py", "a::b.py", "good.py"} {
+		for _, name := range []string{"bad\n.py", "a::b.py", "`a`.py", "good.py"} {
 			must(t, os.WriteFile(filepath.Join(w.tree, name), []byte(content), 0o644))
 		}
 		w.git("add", "-A")

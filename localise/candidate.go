@@ -175,8 +175,8 @@ func (m *made) addFile(file *codeindex.File, g gold, functions map[string]bool) 
 	}
 	for name := range g.names {
 		function := file.Path + "::" + name
-		if functions[function] {
-			continue
+		if functions[function] || !tasks.ValidGoldFunction(function) {
+			continue // no answer can name the second, such as the method ` of Ruby
 		}
 		functions[function] = true
 		m.task.GoldFunctions = append(m.task.GoldFunctions, function)

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"relabel"
+	"relabel/ranking"
 )
 
 // localiseFields are the fields of a task to localise. Others are refused.
@@ -93,9 +94,9 @@ func (l *taskLine) checkGold(t relabel.Task) {
 		files[file] = true
 	}
 	for i, function := range t.GoldFunctions {
-		file, name, _ := strings.Cut(function, "::")
+		file, _, _ := strings.Cut(function, "::")
 		switch {
-		case name == "" || name != strings.TrimSpace(name) || strings.ContainsFunc(name, unicode.IsControl):
+		case !ValidGoldFunction(function):
 			l.refuse("gold_functions", "item %d, %.200q, is not path::Qualified.name", i+1, function)
 			return
 		case !files[file]:
@@ -117,9 +118,15 @@ func (l *taskLine) refuseTwice(field string, items []string) {
 	}
 }
 
+// ValidGoldFunction reports whether path::name can be gold: it can be read again out of a ranked list.
+func ValidGoldFunction(function string) bool {
+	_, name, _ := strings.Cut(function, "::")
+	return name != "" && ranking.Entry(function) == function && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
 // ValidGoldFile reports whether a path can be gold: relative, clean, and such that path::name can be
 // read again.
 func ValidGoldFile(path string) bool {
 	return fs.ValidPath(path) && path != "." && path == strings.TrimSpace(path) && !strings.Contains(path, "::") &&
-		!strings.HasSuffix(path, ":") && !strings.ContainsFunc(path, unicode.IsControl)
+		!strings.HasSuffix(path, ":") && !strings.ContainsFunc(path, unicode.IsControl) && ranking.Entry(path) == path
 }

@@ -59,7 +59,8 @@ func TestBadFieldsOfTasksToLocaliseAreRefused(t *testing.T) {
 		{"gold_files", []string{"a::b.py"}, "not a path"}, {"gold_files", []string{"."}, "not a path"}, {"gold_files", []string{"a/"}, "not a path"},
 		{"gold_files", []string{"a/b.py", "c.go", "a/b.py"}, "item 3, \"a/b.py\", is item 1 too"},
 		{"gold_functions", []string{"a/b.py::C.f", "c.go::T.g", "a/b.py::C.f"}, "is item 1 too"}, {"gold_functions", []string{"a/b.py"}, "not path::Qualified.name"},
-		{"gold_functions", []string{"a/b.py::"}, "not path::Qualified.name"}, {"gold_functions", []string{"a/b.py:: f"}, "not path::Qualified.name"}, {"gold_functions", []string{"a/b.py::f\n"}, "not path::"},
+		{"gold_files", []string{"- a.py"}, "not a path"}, {"gold_files", []string{"1. a.py"}, "not a path"}, {"gold_files", []string{"a/b.py", "`c`.go"}, "item 2"},
+		{"gold_functions", []string{"a/b.py::C.`"}, "not path::Qualified.name"}, {"gold_functions", []string{"a/b.py::"}, "not path::Qualified.name"}, {"gold_functions", []string{"a/b.py:: f"}, "not path::Qualified.name"}, {"gold_functions", []string{"a/b.py::f\n"}, "not path::"},
 		{"gold_functions", []string{"a/b.py::C.f", "d.py::f"}, "item 2, \"d.py::f\", is in no file of gold_files"}, {"gold_functions", map[string]int{}, "neither a list of functions"},
 		{"image", "x", "not a field of a task"}, {"gold_function", []string{}, "not a field of a task"},
 	} {
