@@ -7,7 +7,8 @@ import (
 )
 
 // measurePrompt counts the first prompt with the student's tokenizer, or estimates it without one, if the
-// run bounds it or what follows it. It reports whether the prompt is too long.
+// run bounds it or what follows it. It reports whether the prompt is too long. A rollout with turns was
+// not skipped, perhaps by a process that counts in another way, and is not skipped now.
 func (r *rollout) measurePrompt(ctx context.Context) (tooLong bool, err error) {
 	limits := r.claim.Run.Limits
 	if limits.MaxPromptTokens == 0 && limits.MaxResponseTokens == 0 {
@@ -16,7 +17,7 @@ func (r *rollout) measurePrompt(ctx context.Context) (tooLong bool, err error) {
 	if r.prompt, err = r.countPrompt(ctx); err != nil {
 		return false, err
 	}
-	return limits.MaxPromptTokens > 0 && r.prompt > limits.MaxPromptTokens, nil
+	return limits.MaxPromptTokens > 0 && r.prompt > limits.MaxPromptTokens && len(r.claim.Turns) == 0, nil
 }
 
 // countPrompt returns the tokens of s1. Errors are the store's or ctx's.

@@ -71,6 +71,9 @@ func (r *rollout) replay(life context.Context) (reason relabel.EndReason, err er
 			return r.judge(life, &relabel.BrokenTurn{T: turn.T, Executor: turn.Executor, Action: turn.Action}, err)
 		}
 		what := difference(turn, again.Observations, again.Tree)
+		if what == "" && r.claim.Run.TaskKind == relabel.Localise {
+			what = otherAnswer(turn, again.Observations)
+		}
 		if last := i == len(r.claim.Turns)-1; what == "" && finished && !last {
 			what = "finish ends the trajectory here"
 		}
@@ -98,6 +101,17 @@ func difference(recorded relabel.Turn, obs []relabel.Observation, tree string) s
 	}
 	if tree != recorded.Tree {
 		return "the working tree is another one"
+	}
+	return ""
+}
+
+// otherAnswer compares the texts of a search's answers, which depend on nothing but the repository and how
+// it is parsed: another worker may lack the parser of a language.
+func otherAnswer(recorded relabel.Turn, obs []relabel.Observation) string {
+	for k, was := range recorded.Observations {
+		if obs[k].Content != was.Content {
+			return fmt.Sprintf("call %d has another answer", k)
+		}
 	}
 	return ""
 }

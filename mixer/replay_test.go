@@ -98,6 +98,23 @@ func TestAReplayThatDiffersSaysWhereAndBeginsAgain(t *testing.T) {
 	}
 }
 
+func TestASearchThatAnswersOtherwiseDiverges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench("sTss", 100)
+		b.store.claim.Run.TaskKind = relabel.Localise
+		b.environment.drift = func(sandbox, t int, obs []relabel.Observation) {
+			if sandbox == 2 && t == 2 {
+				obs[0].Content = "as another parser has it"
+			}
+		}
+		b.rollUntil(t, 3)
+		rollToDone(t, b)
+		if want := "turn 2: call 0 has another answer"; b.store.diverged != want {
+			t.Errorf("diverged: %q, want %q", b.store.diverged, want)
+		}
+	})
+}
+
 func TestAReplayInAnotherTreeDiverges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench("sTss", 100)

@@ -79,7 +79,7 @@ func TestATasksetIsReadAsItWasWritten(t *testing.T) {
 	set := relabel.Taskset{ID: relabel.NewID(), Name: "lite", Digest: "ab"}
 	var tasks []relabel.Task
 	for _, id := range []string{"b", "a", "C", "ä"} {
-		tasks = append(tasks, relabel.Task{ID: relabel.NewID(), TasksetID: set.ID, InstanceID: id, Repo: "r", BaseCommit: "c", Image: "i", Workdir: "/w",
+		tasks = append(tasks, relabel.Task{ID: relabel.NewID(), TasksetID: set.ID, Kind: relabel.Repair, InstanceID: id, Repo: "r", BaseCommit: "c", Image: "i", Workdir: "/w",
 			ProblemStatement: "NUL \x00 and \xff", HintsText: "h", Patch: "p\x00", TestPatch: "\xe9", TestCmd: "c", LogParser: "pytest",
 			FailToPass: []string{"t::<a>", "\u2028"}, PassToPass: []string{}, HeldOut: id == "a"})
 	}
@@ -133,6 +133,7 @@ func TestARunIsReadAsItWasWritten(t *testing.T) {
 		t.Error("it has no time")
 	}
 	d.Run.CreatedAt = got.CreatedAt
+	d.Run.TaskKind = relabel.Repair // the default
 	if !reflect.DeepEqual(got, d.Run) {
 		t.Errorf("run %+v, not %+v", got, d.Run)
 	}

@@ -34,7 +34,7 @@ func (p *process) openSearches(f cli.WorkFlags) (*searches, error) {
 	for _, err := range missing {
 		p.log.Warn().Err(err).Msg("files of some languages are not indexed")
 	}
-	indexer := repository.NewIndexer(repository.IndexerConfig{Mirrors: mirrors, Parsers: parsers, Store: p.db.Store, Memory: indexMemory})
+	indexer := repository.NewIndexer(repository.IndexerConfig{Mirrors: mirrors, Parsers: parsers, Store: p.db.Store, Memory: indexMemory, Log: p.log})
 	return &searches{mirrors: mirrors, parsers: parsers, indexer: indexer}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
 	"golang.org/x/sync/singleflight"
 
 	"relabel"
@@ -19,6 +20,7 @@ type IndexerConfig struct {
 	Parsers Parsers
 	Store   Store // nil: records are only kept in memory
 	Memory  int64 // bytes that indexes in memory may have; the one used last is kept in any case
+	Log     zerolog.Logger
 }
 
 // Indexer makes and caches the indexes of commits. A file that two commits share is parsed once and is
@@ -122,6 +124,7 @@ func (x *Indexer) make(ctx context.Context, key commitKey) (*codeindex.Index, er
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	begun := time.Now()
 	entries, err := x.Mirrors.Tree(ctx, key.name, key.commit)
 	if err != nil {
 		return nil, err
@@ -131,7 +134,10 @@ func (x *Indexer) make(ctx context.Context, key commitKey) (*codeindex.Index, er
 	if err != nil {
 		return nil, err
 	}
-	return x.cache.add(key, sources, skipped, records), nil
+	index := x.cache.add(key, sources, skipped, records)
+	x.Log.Info().Str("repository", key.name).Str("commit", key.commit).Int("files", len(index.Files())).Interface("languages", index.Languages()).
+		Interface("problems", index.Problems()).Interface("skipped", index.Skipped()).Dur("took", time.Since(begun)).Msg("indexed")
+	return index, nil
 }
 
 // workers is how many files are parsed at once.

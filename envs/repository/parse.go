@@ -24,17 +24,13 @@ func (x *Indexer) records(ctx context.Context, name string, sources []source) (m
 			wanted = append(wanted, s)
 		}
 	}
-	wanted, err := x.stored(ctx, wanted, known)
-	if err != nil {
-		return nil, err
-	}
-	return known, x.parseAll(ctx, name, wanted, known)
+	return known, x.parseAll(ctx, name, x.stored(ctx, wanted, known), known)
 }
 
-// stored adds stored records to known, and returns the sources without.
-func (x *Indexer) stored(ctx context.Context, wanted []source, known map[codeindex.Key]*codeindex.Records) ([]source, error) {
+// stored adds stored records to known, and returns the sources without: all, if the store fails.
+func (x *Indexer) stored(ctx context.Context, wanted []source, known map[codeindex.Key]*codeindex.Records) []source {
 	if x.Store == nil || len(wanted) == 0 {
-		return wanted, nil
+		return wanted
 	}
 	keys := make([]codeindex.Key, len(wanted))
 	for i, s := range wanted {
@@ -42,7 +38,8 @@ func (x *Indexer) stored(ctx context.Context, wanted []source, known map[codeind
 	}
 	found, err := x.Store.FindCodeRecords(ctx, keys)
 	if err != nil {
-		return nil, err
+		x.Log.Warn().Err(err).Msg("cannot read the records of source files: parsing these again")
+		return wanted
 	}
 	var rest []source
 	for _, s := range wanted {
@@ -54,7 +51,7 @@ func (x *Indexer) stored(ctx context.Context, wanted []source, known map[codeind
 			rest = append(rest, s)
 		}
 	}
-	return rest, nil
+	return rest
 }
 
 // parseAll parses sources on all CPUs, adds their records to known and stores them.
@@ -88,7 +85,10 @@ func (x *Indexer) parseAll(ctx context.Context, name string, sources []source, k
 	if x.Store == nil || len(fresh) == 0 {
 		return nil
 	}
-	return x.Store.SaveCodeRecords(ctx, fresh)
+	if err := x.Store.SaveCodeRecords(ctx, fresh); err != nil {
+		x.Log.Warn().Err(err).Msg("cannot store the records of source files: other processes will parse these again")
+	}
+	return nil
 }
 
 // lasting reports whether the same parser finds the same problem again, on any machine. The content of a file

@@ -7,7 +7,10 @@ import (
 	"strings"
 )
 
-// excerpt is a text of lines that is shortened to about limit bytes: it keeps its first and its last lines,
+// noteBytes is the room for the line that says what is left out.
+const noteBytes = 64
+
+// excerpt is a text of lines that is shortened to limit bytes (at least twice noteBytes): it keeps its first and its last lines,
 // and says how many are between them. What is written to it takes at most three times the limit and the
 // last part written, whatever its length: definitions of one name may all be on one long line.
 type excerpt struct {
@@ -34,16 +37,40 @@ func (e *excerpt) String() string {
 	if e.bytes == 0 && len(text) <= e.limit {
 		return text
 	}
-	half := e.limit / 2
-	head := text[:strings.LastIndexByte(text[:half], '\n')+1]
-	tail := text[len(text)-half:]
-	tail = tail[strings.IndexByte(tail, '\n')+1:]
-	if head == "" {
-		head = strings.ToValidUTF8(text[:half], "") + "\n"
-	}
+	half := max(e.limit-noteBytes, e.limit/2) / 2
+	head := headOf(text[:half])
+	tail := tailOf(text[len(text)-half:])
 	middle := text[len(head) : len(text)-len(tail)]
 	lines, size := e.lines+strings.Count(middle, "\n"), e.bytes+len(middle)
-	return head + fmt.Sprintf("[%d lines with %d bytes are left out here]\n", lines, size) + tail
+	if !strings.HasSuffix(head, "\n") {
+		head = strings.ToValidUTF8(head, "") + "\n"
+	}
+	return head + note(lines, size) + strings.ToValidUTF8(tail, "")
+}
+
+// note says what is left out.
+func note(lines, size int) string {
+	if lines == 0 {
+		return fmt.Sprintf("[%d bytes are left out here]\n", size)
+	}
+	return fmt.Sprintf("[%d lines with %d bytes are left out here]\n", lines, size)
+}
+
+// headOf is a text up to its last end of a line, or all of it if that were less than half: it has a very
+// long line.
+func headOf(text string) string {
+	if end := strings.LastIndexByte(text, '\n') + 1; end > len(text)/2 {
+		return text[:end]
+	}
+	return text
+}
+
+// tailOf is a text after its first end of a line, or all of it likewise.
+func tailOf(text string) string {
+	if start := strings.IndexByte(text, '\n') + 1; start > 0 && start < len(text)/2 {
+		return text[start:]
+	}
+	return text
 }
 
 // cutMiddle shortens a text of lines as an excerpt does.

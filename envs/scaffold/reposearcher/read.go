@@ -89,9 +89,15 @@ func (e *Episode) notFound(ctx context.Context, file *codeindex.File, w search) 
 			return o, err
 		}
 	}
-	return failed(fmt.Sprintf("error: no %s %s in %s%s", w.word, quoted(w.name), file.Path,
-		similarly(file.Similar(w.name, codeindex.Class, codeindex.Function, codeindex.Method)))), nil
+	meant := similarly(file.Similar(w.name, codeindex.Class, codeindex.Function, codeindex.Method))
+	if others := file.Find(w.name); len(others) > 0 && others[0].Name == w.name {
+		meant = fmt.Sprintf("; it is a %s: %s shows it", others[0].Kind, toolOf[others[0].Kind])
+	}
+	return failed(fmt.Sprintf("error: no %s %s in %s%s", w.word, quoted(w.name), file.Path, meant)), nil
 }
+
+// toolOf is the tool that shows a kind of definition.
+var toolOf = map[codeindex.Kind]string{codeindex.Class: toolClass, codeindex.Function: toolFunction, codeindex.Method: toolMethod}
 
 // around is the number of lines that are shown before and after a name in a file that is not parsed.
 const around = 40

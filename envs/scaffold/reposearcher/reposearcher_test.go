@@ -94,6 +94,7 @@ func TestToolsAnswerWithCodeOrWithWhatIsWrong(t *testing.T) {
 		{toolFunction, `{"file":"lib/two.py","function":"old"}`, "(lib/two.py is not parsed completely: python2; these are the lines around old)\nlib/two.py, lines 1-3:\n1\tprint 'two'\n2\tdef old():\n3\t  pass\n", false},
 		{toolFunction, `{"file":"lib/two.py","function":"ol"}`, `error: no function "ol" in lib/two.py`, true},
 		{toolFunction, `{"file":"a.py","function":"cell"}`, `error: no function "cell" in a.py; similar: cells, Grid.cell`, true},
+		{toolFunction, `{"file":"a.py","function":"Grid.cell"}`, `error: no function "Grid.cell" in a.py; it is a method: SearchClassMethod shows it`, true},
 		{toolFunction, `{"file":"b.py","function":"cell"}`, `error: no source file "b.py"; similar: a.py, lib/deep/er/x.py`, true},
 		{toolClass, `{"file":"a.py"}`, `error: the arguments of SearchClass cannot be used: the parameter class is missing`, true},
 		{"Search", `{}`, `error: there is no tool "Search"; the tools are GetRepoStructure, GetImportOfFile, SearchClass, SearchFunction, SearchClassMethod, Exit`, true},
@@ -106,8 +107,8 @@ func TestToolsAnswerWithCodeOrWithWhatIsWrong(t *testing.T) {
 }
 
 func TestLongAnswersAreCutAndFoldedAndSaySo(t *testing.T) {
-	o, _ := execute(t, start(t, 100), message(call(toolClass, `{"file":"a.py","class":"Grid"}`)))
-	want := "a.py, lines 5-11:\n5\tclass Grid:\n[4 lines with 60 bytes are left out here]\n10\t    def cell(self):\n11\t        return 2\n"
+	o, _ := execute(t, start(t, 128), message(call(toolClass, `{"file":"a.py","class":"Grid"}`)))
+	want := "a.py, lines 5-11:\n5\tclass Grid:\n[5 lines with 83 bytes are left out here]\n11\t        return 2\n"
 	if o[0].Content != want {
 		t.Errorf("%q", o[0].Content)
 	}
@@ -149,7 +150,7 @@ func TestManyDefinitionsOnOneLineAreShownOnce(t *testing.T) {
 	e.index, e.repositories = codeindex.NewIndex([]*codeindex.File{file}, nil), memory{texts: map[string]string{"1": source}}
 	o, _ := execute(t, e, message(call("SearchFunction", `{"file": "m.js", "function": "f"}`), call("GetImportOfFile", `{"file": "m.js"}`)))
 	for _, got := range o {
-		if n := len(got.Content); got.Failed || n > 30_000 || !strings.Contains(got.Content, "[1 lines with ") {
+		if n := len(got.Content); got.Failed || n > 30_000 || !strings.Contains(got.Content, " bytes are left out here]") {
 			t.Errorf("%d bytes: %.100q … %q", n, got.Content, got.Content[max(0, n-100):])
 		}
 	}
@@ -262,5 +263,13 @@ func TestDefaultPromptsAreAccepted(t *testing.T) {
 func TestAMissingCommitIsAnError(t *testing.T) {
 	if _, err := Start(t.Context(), newMemory(), relabel.Claim{Task: relabel.Task{Repo: "o/n", BaseCommit: "c2"}}); relabel.CodeOf(err) != relabel.CodeInvalid {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestPartsOfAVeryLongLineAreShown(t *testing.T) {
+	text := "a.js, lines 1-1:\n1\t" + strings.Repeat("x", 1000) + "END\n"
+	got := cutMiddle(text, 200)
+	if !strings.HasPrefix(got, "a.js, lines 1-1:\n1\txxxxx") || !strings.HasSuffix(got, "xEND\n") || !strings.Contains(got, "bytes are left out here") || len(got) > 200 {
+		t.Errorf("%q", got)
 	}
 }
