@@ -17,6 +17,7 @@ type localisationView struct {
 	Figures     []rankingRow
 	Languages   []rankingRow
 	Comparisons []rankingRow
+	Scores      []scoreRow // of the comparisons
 	Charts      []chart.Chart
 	With        string // the id of the iteration that all are compared with, "" for the ones before
 }
@@ -26,6 +27,12 @@ type rankingRow struct {
 	Name, Link string
 	Level      string
 	Figures    *relabel.RankingFigures
+}
+
+// scoreRow is the difference of the scores of two iterations.
+type scoreRow struct {
+	Name  string
+	Score *relabel.TaskMean
 }
 
 func (v *viewer) localisationRoutes() routes {
@@ -68,6 +75,7 @@ func (v *viewer) showLocalisation(w http.ResponseWriter, r *http.Request, run re
 		}
 		row := rankingRow{Name: names[c.IterationID] + " minus " + with, Link: iterationPath(c.IterationID)}
 		view.Comparisons = appendLevels(view.Comparisons, row, c.Files, c.Functions)
+		view.Scores = append(view.Scores, scoreRow{row.Name, c.Score})
 	}
 	return v.render(w, r, page{Template: "localisation", Title: "Localisation of " + safetext.Plain(run.Name), Section: "Home", Crumbs: []crumb{home, runCrumb(run)},
 		Scripts: []string{"uplot.js", "chart.js"}, View: view})

@@ -32,7 +32,7 @@ func TestTheLocalisationPageHasTheFiguresOfRankedLists(t *testing.T) {
 	again := relabel.Trajectory{ID: relabel.NewID(), TaskID: d.Tasks[1].ID, Kind: relabel.Sample, Executors: "ssssss"}
 	s.must(s.store.CreateIteration(t.Context(), relabel.PlannedIteration{Iteration: second, Trajectories: []relabel.Trajectory{again}}))
 	storetest.Localise(t, s.store, storetest.Claim(t, s.store, again.ID, "w"), 0)
-	contains(t, s.get(200, run+"/localisation"), "sample 2 minus sample 1", "-100.0", "the one before it of the same kind")
+	contains(t, s.get(200, run+"/localisation"), "sample 2 minus sample 1", "sample 2 minus sample 1: score -61.3", "-100.0", "the one before it of the same kind")
 	with := "?with=" + second.ID.String()
 	contains(t, s.get(200, run+"/localisation"+with), "sample 1 minus sample 2", "against the chosen one", "/v1"+run+"/localisation"+with, run+"/localisation.csv"+with)
 	contains(t, s.get(200, run+"/localisation.csv"), "functions_ndcg_at_5_low", "difference_files_map", "python")

@@ -76,12 +76,13 @@ func runCharts(run relabel.Run, rounds []round) []chart.Chart {
 		all[i] = r.Round
 	}
 	collects := chart.OfKind(all, relabel.Collect)
-	grades := []chart.Chart{chart.Resolved(all)}
+	grades, calls := []chart.Chart{chart.Resolved(all)}, chart.Calls(all)
 	if run.TaskKind == relabel.Localise {
 		grades = []chart.Chart{chart.Scores(all), chart.Hits(all)}
+		calls.Note = "with Exit, which the page of localisation leaves out"
 	}
 	return slices.Concat([]chart.Chart{chart.Mixture(run, collects)}, grades, []chart.Chart{chart.Agreement(collects), chart.Turn(collects), chart.Ends(all, endWord),
-		chart.Calls(all), chart.Tokens(run, all), chart.Cost(all)})
+		calls, chart.Tokens(run, all), chart.Cost(all)})
 }
 
 // runTime is the time of all attempts of a run.
