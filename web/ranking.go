@@ -13,9 +13,18 @@ type rankingView struct {
 	Level   string // what the score counts: functions or files
 	Depth   int    // k of the score
 	Entries []rankedRow
-	Gold    []goldRow // at that level
-	Files   []goldRow // the gold files of a task with gold functions
+	Gold    goldList  // at that level
+	Files   *goldList // the gold files of a task with gold functions
 }
+
+// goldList is gold with its places in the answer.
+type goldList struct {
+	Rows []goldRow // the first mostGold
+	More int
+}
+
+// mostGold bounds the gold that a page shows.
+const mostGold = 500
 
 // rankedRow is an entry of the answer.
 type rankedRow struct {
@@ -58,7 +67,7 @@ func rankingOf(t trajectoryView, verdict relabel.Verdict) *rankingView {
 		v.Level, v.Gold = "files", files
 		return &v
 	}
-	v.Gold, v.Files = placesOf(t.Task.GoldFunctions, names), files
+	v.Gold, v.Files = placesOf(t.Task.GoldFunctions, names), &files
 	return &v
 }
 
@@ -73,15 +82,17 @@ func rowOf(place int, l relabel.Location) rankedRow {
 }
 
 // placesOf finds gold in a ranked list.
-func placesOf(gold, ranked []string) (rows []goldRow) {
-	for _, name := range gold {
-		rows = append(rows, goldRow{name, slices.Index(ranked, name) + 1})
+func placesOf(gold, ranked []string) (list goldList) {
+	shown := gold[:min(len(gold), mostGold)]
+	list.More = len(gold) - len(shown)
+	for _, name := range shown {
+		list.Rows = append(list.Rows, goldRow{name, slices.Index(ranked, name) + 1})
 	}
-	return rows
+	return list
 }
 
 // Most is the number of gold entries that the score can count.
-func (v rankingView) Most() int { return min(v.Depth, len(v.Gold)) }
+func (v rankingView) Most() int { return min(v.Depth, len(v.Gold.Rows)+v.Gold.More) }
 
 // scored explains the grade of an answer in the head of the page.
 func (v trajectoryView) scored(verdict relabel.Verdict) string {

@@ -19,6 +19,10 @@ type taskView struct {
 	List        listView
 }
 
+// Functions and Files are the gold of a task to localise, the first of them.
+func (v taskView) Functions() goldList { return placesOf(v.GoldFunctions, nil) }
+func (v taskView) Files() goldList     { return placesOf(v.GoldFiles, nil) }
+
 func (v *viewer) showTask(w http.ResponseWriter, r *http.Request, set relabel.Taskset) error {
 	task, err := v.findTask(r.Context(), set.ID, r.PathValue("instance"))
 	if err != nil {

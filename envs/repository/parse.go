@@ -2,6 +2,7 @@ package repository
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -54,11 +55,22 @@ func (x *Indexer) stored(ctx context.Context, wanted []source, known map[codeind
 	return rest
 }
 
-// parseAll parses sources on all CPUs, adds their records to known and stores them.
+// batch is how many sources are parsed before their records are stored. An index that takes too long keeps
+// those of complete batches.
+const batch = 1000
+
+// parseAll parses sources, adds their records to known and stores them.
 func (x *Indexer) parseAll(ctx context.Context, name string, sources []source, known map[codeindex.Key]*codeindex.Records) error {
-	if len(sources) == 0 {
-		return nil
+	for some := range slices.Chunk(sources, batch) {
+		if err := x.parseBatch(ctx, name, some, known); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// parseBatch is parseAll for one batch, on all CPUs.
+func (x *Indexer) parseBatch(ctx context.Context, name string, sources []source, known map[codeindex.Key]*codeindex.Records) error {
 	var mu sync.Mutex
 	fresh := map[codeindex.Key][]byte{}
 	group, ctx2 := errgroup.WithContext(ctx)

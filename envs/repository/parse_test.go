@@ -2,7 +2,9 @@ package repository
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"relabel"
@@ -37,5 +39,24 @@ func TestAnIndexIsMadeWithoutTheStore(t *testing.T) {
 	must(t, err)
 	if f := x.File("a.py"); f == nil || len(f.Records.Definitions) != 2 {
 		t.Errorf("%+v", f)
+	}
+}
+
+func TestCompleteBatchesAreStoredIfTheIndexFails(t *testing.T) {
+	w := newTree(t)
+	for i := range batch {
+		w.write(fmt.Sprintf("f%d.py", i), fmt.Sprint("f", i))
+	}
+	id := w.commit()
+	m, s := w.mirrored(), &memoryStore{map[codeindex.Key][]byte{}}
+	x := indexer(t, m, &lineParser{}, s)
+	entries, err := m.Tree(t.Context(), "owner/name", id)
+	must(t, err)
+	sources, _ := x.classify(entries)
+	missing := sources[0]
+	missing.Blob = strings.Repeat("0", 40)
+	err = x.parseAll(t.Context(), "owner/name", append(sources, missing), map[codeindex.Key]*codeindex.Records{})
+	if err == nil || len(s.records) != batch {
+		t.Errorf("%d records are stored, %v", len(s.records), err)
 	}
 }

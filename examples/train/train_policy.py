@@ -36,12 +36,13 @@ def loss(model, row):
 
 
 def drift(model, row):
-    """Mean of log π - log πθ over a row, nan without student_logprobs."""
+    """Mean of log π - log πθ over a row, in words; none without student_logprobs, which only opd has."""
     if "student_logprobs" not in row:
-        return float("nan")
+        return ""
     with torch.no_grad():
         log_pi, at = logprobs(model, row)
-    return (log_pi - torch.tensor(row["student_logprobs"], device=model.device)[at]).mean().item()
+    mean = (log_pi - torch.tensor(row["student_logprobs"], device=model.device)[at]).mean().item()
+    return f", drift {mean:.4f}"
 
 
 def main(folder, view, name, out):
@@ -64,7 +65,7 @@ def main(folder, view, name, out):
         optimizer.step()
         optimizer.zero_grad()
         weights = row["loss_weights"]
-        print(f"step {step}: {len(weights)} tokens, weights {min(weights):.3f} to {max(weights):.3f}, loss {value.item():.4f}, drift {away:.4f}")
+        print(f"step {step}: {len(weights)} tokens, weights {min(weights):.3f} to {max(weights):.3f}, loss {value.item():.4f}{away}")
     model.save_pretrained(out)
 
 
