@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,18 +30,22 @@ func TestEveryOptionOfAnExportGivesTheSameRequestEverywhere(t *testing.T) {
 	p := place{data: t.TempDir(), database: storetest.Schema(t)}
 	s := storetest.Open(t, p.database)
 	noError(t, s.Migrate(bounded(t)))
-	run := seedRounds(t, s, relabel.DAgger).ID.String()
+	runs := map[relabel.TaskKind]string{relabel.Repair: seedRounds(t, s, relabel.DAgger).ID.String(), relabel.Localise: storetest.SeedLocalise(t, s, 1).Run.ID.String()}
 	_, server := p.serve(t)
 	tap, sent := tapExports(t, server.Base)
 	template := filepath.Join(t.TempDir(), "template.jinja")
 	noError(t, os.WriteFile(template, []byte("x"), 0o600))
-	for _, yes := range []string{"true", "false"} {
+	for _, c := range []struct {
+		kind relabel.TaskKind
+		yes  string
+	}{{relabel.Repair, "true"}, {relabel.Repair, "false"}, {relabel.Localise, "true"}, {relabel.Localise, "false"}} {
+		run, yes := runs[c.kind], c.yes
 		options := map[string]any{"run": run}
 		args := []string{"export", "start", run, "--server", tap, "--detach"}
 		query := url.Values{}
 		for _, f := range api.Fields(api.NewExport{}) {
 			value, texts := sample(t, f, yes)
-			if f.Name == "run" || value == nil {
+			if f.Name == "run" || value == nil || slices.Contains(ofOtherTasks[c.kind], f.Name) {
 				continue
 			}
 			query[f.Name] = texts
@@ -48,19 +53,26 @@ func TestEveryOptionOfAnExportGivesTheSameRequestEverywhere(t *testing.T) {
 			args = append(args, flagsOf(f, texts, template)...)
 		}
 		if got := requestOnPage(t, server.Base, run, query); !reflect.DeepEqual(got, options) {
-			t.Errorf("%s: the page sends\n%v\nwant\n%v", yes, got, options)
+			t.Errorf("%s, %s: the page sends\n%v\nwant\n%v", c.kind, yes, got, options)
 		}
 		delete(options, "template") // a path on the server, which the command does not take
 		said, _ := p.command(t, args...)
 		select {
 		case got := <-sent:
 			if !reflect.DeepEqual(got, options) {
-				t.Errorf("%s: the command sends\n%v\nwant\n%v", yes, got, options)
+				t.Errorf("%s, %s: the command sends\n%v\nwant\n%v", c.kind, yes, got, options)
 			}
 		default:
 			t.Fatalf("the command sends nothing: %s", said)
 		}
 	}
+}
+
+// ofOtherTasks are the fields that do not apply to tasks of a kind. The run with tasks to localise is of
+// grpo, which needs mixed rewards.
+var ofOtherTasks = map[relabel.TaskKind][]string{
+	relabel.Repair:   {"hit", "min_score"},
+	relabel.Localise: {"resolved", "verdict_protections", "mixed_rewards"},
 }
 
 // samples are values for fields that do not take any text.
@@ -82,6 +94,8 @@ func sample(t *testing.T, f api.Field, yes string) (value any, texts []string) {
 		}
 	case reflect.Int:
 		text = f.Min + "0"
+	case reflect.Float64:
+		text = "0.5"
 	case reflect.Slice:
 		if f.List() {
 			var list []any

@@ -44,7 +44,7 @@ func TestTopShowsWhatEveryTrajectoryDoes(t *testing.T) {
 	eventually(t, "top shows all of it", func() bool {
 		said = l.must(t, "top", "--once")
 		return lines(`^[0-9a-f-]{36} +calc__\w+ +\S+ +1 +1 +sandbox +\d+\.\ds +1$`) == 2 &&
-			lines(`^endless \[2J +running +0 of 2 +0 +2 +0 +0 +0 +0 +0 +0 +0 +–$`) == 1 && lines(`^\S+:\d+ +working +\d+ +\d\+\d `) == 2 &&
+			lines(`^endless \[2J +running +0 of 2 +0 +2 +0 +0 +0 +0 +0 +0 +0 +–$`) == 1 && lines(`^\S+:\d+ +working +\d+ +\d +\d +0 `) == 2 &&
 			lines(`^`+regexp.QuoteMeta(endpoint)+`/never/v1 +2 of \d +0 +0 +0 +(up|down: .+)$`) == 1 // down once a probe was slow
 	})
 	for _, j := range all {
