@@ -26,7 +26,7 @@ func codeLines(language codeindex.Language, content string) []bool {
 // scanner passes through a file from its beginning.
 type scanner struct {
 	content string
-	rest    string // what is left of the content
+	rest    string // the content that is not scanned yet
 	line    int
 	code    []bool
 	syntax  syntax

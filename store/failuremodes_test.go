@@ -48,7 +48,7 @@ func TestALongClassificationIsStored(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	id, err := hasty.ClassifyNext(ctx, nil, func(relabel.FailureEvidence, func(func(relabel.Turn)) error) (relabel.FailureFinding, error) {
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // longer than the server allows other transactions to be idle
 		return relabel.FailureFinding{Mode: relabel.ModeNoEdit, Turns: []int{}, ToolTurns: []int{}, Rules: relabel.FailureRules}, nil
 	})
 	must(t, err)

@@ -9,25 +9,39 @@ import (
 	"relabel/localise"
 )
 
-// mirrors are what tasks to localise are made with.
+// mirrors are git mirrors with their indexes: what tasks to localise are made and rolled out with.
 type mirrors struct {
 	*repository.Mirrors
 	*repository.Indexer
+	parsers *languages.Parsers
 }
 
-// openMirrors opens a folder of mirrors with the parsers of the index.
-func openMirrors(dir string) (_ localise.Repositories, missing []error, close func(), err error) {
+// openMirrors opens a folder of mirrors. c has what their indexes need besides. missing says which parsers
+// are not installed.
+func openMirrors(dir string, c repository.IndexerConfig) (m *mirrors, missing []error, err error) {
 	all, err := repository.Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	parsers, missing := languages.Open("")
+	c.Mirrors, c.Parsers = all, parsers
+	return &mirrors{all, repository.NewIndexer(c), parsers}, missing, nil
+}
+
+// close ends all children.
+func (m *mirrors) close() {
+	m.Indexer.Close()
+	m.parsers.Close()
+	m.Mirrors.Close()
+}
+
+// openMirrorsOf opens a folder of mirrors for a command.
+func openMirrorsOf(dir string) (r localise.Repositories, missing []error, close func(), err error) {
+	m, missing, err := openMirrors(dir, repository.IndexerConfig{})
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	parsers, missing := languages.Open("")
-	indexer := repository.NewIndexer(repository.IndexerConfig{Mirrors: all, Parsers: parsers})
-	return mirrors{all, indexer}, missing, func() {
-		indexer.Close()
-		parsers.Close()
-		all.Close()
-	}, nil
+	return m, missing, m.close, nil
 }
 
 // checkMirrors counts the mirrors in a folder.

@@ -39,7 +39,7 @@ func ports() *cli.Ports {
 		},
 		VerifyExport:   verifyExport,
 		OpenValidation: openValidation,
-		OpenMirrors:    openMirrors,
+		OpenMirrors:    openMirrorsOf,
 		CheckDocker:    checkDocker,
 		CheckDatabase:  checkDatabase,
 		CheckReach:     localpg.Reaches,

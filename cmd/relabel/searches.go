@@ -5,8 +5,6 @@ import (
 
 	"relabel"
 	"relabel/cli"
-	"relabel/codeindex"
-	"relabel/codeindex/languages"
 	"relabel/envs/repository"
 	"relabel/envs/scaffold/reposearcher"
 	"relabel/mixer"
@@ -15,53 +13,36 @@ import (
 
 // searches are what a process needs to roll out tasks to localise.
 type searches struct {
-	mirrors *repository.Mirrors
-	parsers *languages.Parsers
-	indexer *repository.Indexer
-	mixer   *mixer.Mixer
+	*mirrors
+	mixer *mixer.Mixer
 }
 
-// openSearches opens the mirrors and the parsers; nil without a folder of mirrors.
-func (p *process) openSearches(f cli.WorkFlags) (*searches, error) {
-	if !f.Searching() {
-		return nil, nil
-	}
-	mirrors, err := repository.Open(f.Repositories)
-	if err != nil {
-		return nil, err
-	}
-	parsers, missing := languages.Open("")
-	for _, err := range missing {
-		p.log.Warn().Err(err).Msg("files of some languages are not indexed")
-	}
-	indexer := repository.NewIndexer(repository.IndexerConfig{Mirrors: mirrors, Parsers: parsers, Store: p.db.Store, Memory: indexMemory, Log: p.log})
-	return &searches{mirrors: mirrors, parsers: parsers, indexer: indexer}, nil
-}
-
-// close ends all children. It is safe to call on nil.
-func (s *searches) close() {
-	if s == nil {
-		return
-	}
-	s.indexer.Close()
-	s.mirrors.Close()
-	s.parsers.Close()
-}
+var _ reposearcher.Repositories = (*searches)(nil)
 
 // indexMemory bounds the indexes that a process keeps in memory, in bytes (512 MiB).
 const indexMemory = 512 << 20
 
-// Index is that of the indexer, and Read that of the mirrors.
-func (s *searches) Index(ctx context.Context, name, commit string) (*codeindex.Index, error) {
-	return s.indexer.Index(ctx, name, commit)
+// openSearches opens the mirrors; nil without a folder of mirrors.
+func (p *process) openSearches(f cli.WorkFlags) (*searches, error) {
+	if !f.Searching() {
+		return nil, nil
+	}
+	m, missing, err := openMirrors(f.Repositories, repository.IndexerConfig{Store: p.db.Store, Memory: indexMemory, Log: p.log})
+	if err != nil {
+		return nil, err
+	}
+	for _, err := range missing {
+		p.log.Warn().Err(err).Msg("files of some languages are not indexed")
+	}
+	return &searches{mirrors: m}, nil
 }
 
-// Read reads a file's content.
-func (s *searches) Read(ctx context.Context, name, blob string, limit int64) ([]byte, int64, error) {
-	return s.mirrors.Read(ctx, name, blob, limit)
+// close ends all children. It is safe to call on nil.
+func (s *searches) close() {
+	if s != nil {
+		s.mirrors.close()
+	}
 }
-
-var _ reposearcher.Repositories = (*searches)(nil)
 
 // searchEnvironment returns the environment of the mixer of tasks to localise.
 func (w *work) searchEnvironment() mixer.Environment {

@@ -74,7 +74,7 @@ func (c *child) exchange(language byte, source []byte) (outcome byte, records []
 	return header[0], records, err
 }
 
-// end stops the child, whatever it does.
+// end stops the child, even if it hangs.
 func (c *child) end() {
 	_ = c.cmd.Process.Kill()
 	_ = c.cmd.Wait()

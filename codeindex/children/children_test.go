@@ -31,7 +31,7 @@ func named(_ byte, source []byte) codeindex.Records {
 	case "crash":
 		os.Exit(3)
 	case "hang":
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // the pool kills the program at its time limit
 	case "nameless":
 		return codeindex.Records{Definitions: []codeindex.Definition{{Kind: codeindex.Class}}}
 	case "much":

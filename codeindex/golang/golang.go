@@ -14,8 +14,8 @@ import (
 // A Parser finds the definitions and imports of Go files. Types are classes, and functions with a
 // receiver are methods named Receiver.method, without pointers and type parameters. A type inside of a
 // function is named function.Type. Documentation before a definition is not part of it. An import
-// declaration is one Import, in brackets or not. Lines are those of the file, whatever its //line
-// directives say. A file with an error has the definitions that Go's parser read all the same; one of
+// declaration is one Import, in brackets or not. Lines are those of the file; its //line directives
+// are ignored. A file with an error has the definitions that Go's parser read all the same; one of
 // more than 8 MiB with ten errors or more has none. The zero Parser is ready for use.
 type Parser struct{}
 

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// noteBytes is the room for the line that says what is left out.
+// noteBytes is the room for the line that counts the omitted text.
 const noteBytes = 64
 
 // excerpt is a text of lines that is shortened to limit bytes (at least twice noteBytes): it keeps its first and its last lines,
 // and says how many are between them. What is written to it takes at most three times the limit and the
-// last part written, whatever its length: definitions of one name may all be on one long line.
+// last part written, which may be long: definitions of one name may all be on one long line.
 type excerpt struct {
 	limit        int
 	text         []byte
@@ -48,7 +48,7 @@ func (e *excerpt) String() string {
 	return head + note(lines, size) + strings.ToValidUTF8(tail, "")
 }
 
-// note says what is left out.
+// note counts the omitted text.
 func note(lines, size int) string {
 	if lines == 0 {
 		return fmt.Sprintf("[%d bytes are left out here]\n", size)
