@@ -28,7 +28,7 @@ var (
 
 // leaves are folders that import the root and the leaves in arrows at most; any folder that is not a
 // leaf may import them.
-var leaves = []string{"api", "chat", "codeindex", "evaluation", "failuremode", "gitdiff", "jinja", "judge", "labelrule", "lease", "localise", "modelfiles", "ranking", "safetext", "stats", "tasks", "tokenizer"}
+var leaves = []string{"api", "chat", "codeindex", "evaluation", "failuremode", "gitdiff", "jinja", "judge", "labelrule", "lease", "localise", "modelfiles", "overlap", "ranking", "safetext", "stats", "tasks", "tokenizer"}
 
 // arrows are the imports between folders that are wanted, besides the root package,
 // which any may import, and cmd, which may import any. A * stands for one folder.
@@ -56,6 +56,7 @@ var arrows = []struct{ from, to string }{
 	{"localise", "codeindex"},
 	{"localise", "gitdiff"},
 	{"localise", "tasks"},
+	{"overlap", "gitdiff"},
 	{"envs/*", "envs"},
 	{"envs/*/*", "envs"},
 	{"envs/*", "envs/wire"},   // the frames that both ends speak
