@@ -79,6 +79,7 @@ var arrows = []struct{ from, to string }{
 	{"examples/train/learn/loop", "api/client"},
 	{"examples/train/learn/loop", "examples/train/learn/repair"},
 	{"mixer", "mixer/schedule"},
+	{"taskbuild/*", "taskbuild"}, // sources of candidates, recipes
 	{"policy/*", "policy"},
 	{"policy", "policy/texttools"},   // calls in text, which the client reads
 	{"policy/*", "policy/texttools"}, // and the scripted models write

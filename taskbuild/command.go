@@ -1,0 +1,106 @@
+package taskbuild
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// TestsPlace is what the tests of a task replace in a test command.
+const TestsPlace = "{tests}"
+
+// command returns the test command for the test files of a task.
+func (r Recipe) command(files []string) string {
+	return strings.ReplaceAll(r.TestCommand, TestsPlace, strings.Join(r.Tests.arguments(files), " "))
+}
+
+// arguments returns test files as quoted arguments, without repetitions.
+func (t TestArguments) arguments(files []string) []string {
+	var words []string
+	switch t {
+	case TestsFiles:
+		words = files
+	case TestsPackages:
+		for _, f := range files {
+			words = append(words, "./"+strings.TrimSuffix(path.Dir(f), "."))
+		}
+	case TestsCargo:
+		words = cargoTargets(files)
+	case TestsMaven:
+		var classes []string
+		for _, f := range files {
+			classes = append(classes, className(f))
+		}
+		slices.Sort(classes)
+		words = []string{"-Dtest=" + strings.Join(slices.Compact(classes), ",")}
+	case TestsGradle:
+		for _, f := range files {
+			words = append(words, "--tests="+className(f))
+		}
+	}
+	words = slices.Clone(words)
+	slices.Sort(words)
+	words = slices.Compact(words)
+	for i, w := range words {
+		words[i] = quote(w)
+	}
+	return words
+}
+
+// cargoTargets returns the targets of cargo that contain files: an integration test of its own for a file
+// or a folder in tests/, otherwise the library.
+func cargoTargets(files []string) []string {
+	var words []string
+	for _, f := range files {
+		at := slices.Index(strings.Split(f, "/"), "tests")
+		parts := strings.Split(f, "/")
+		if at < 0 || at+1 >= len(parts) || slices.Contains(parts[:at], "src") {
+			words = append(words, "--lib")
+			continue
+		}
+		words = append(words, "--test="+strings.TrimSuffix(parts[at+1], ".rs"))
+	}
+	return words
+}
+
+// className is the name of the class in a file of Java, Kotlin, Groovy or Scala.
+func className(file string) string {
+	base := path.Base(file)
+	return strings.TrimSuffix(base, path.Ext(base))
+}
+
+// plainWord matches words that need no quotes.
+var plainWord = regexp.MustCompile(`^[\w./+:@%=,-]+$`)
+
+// quote quotes a word for bash.
+func quote(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// dependencyScript installs the dependencies, and removes the files of the repository itself; what the
+// commands have made stays.
+func (r Recipe) dependencyScript() string {
+	return "set -eo pipefail\n" + strings.Join(r.Dependencies, "\n") + "\ncd " + quote(r.Workdir) + `
+git ls-files -z | xargs -0 -r rm -rf --
+rm -rf .git
+find . -mindepth 1 -type d -empty -delete
+`
+}
+
+// buildScript runs the commands of Build, and lets git ignore the files that they, and those of
+// Dependencies, have left, so that they do not become a part of patches. "" if there are no commands.
+func (r Recipe) buildScript() string {
+	if len(r.Dependencies)+len(r.Build) == 0 {
+		return ""
+	}
+	return "set -eo pipefail\n" + strings.Join(r.Build, "\n") + "\ncd " + quote(r.Workdir) + `
+git status --porcelain >/dev/null
+mkdir -p .git/info
+git -c core.quotePath=off ls-files --others --exclude-standard --directory | sed 's/[][*?\\]/\\&/g; s/^/\//' >>.git/info/exclude
+git checkout -q --force HEAD -- .
+`
+}

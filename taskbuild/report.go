@@ -1,0 +1,57 @@
+package taskbuild
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Report is the result of a build.
+type Report struct {
+	Changes    int `json:"changes"`    // what the source examined
+	Candidates int `json:"candidates"` // of them, those whose tests were to run
+	Sound      int `json:"sound"`      // of the candidates, those that are tasks
+	// Built counts the candidates that this build ran; the results of the others are those of earlier ones.
+	Built int `json:"built"`
+	// Postponed counts the candidates that did not run because the disk limit was reached, or because the
+	// build was interrupted. The next build continues with them.
+	Postponed int       `json:"postponed"`
+	Stopped   string    `json:"stopped,omitempty"` // why candidates were postponed
+	Refused   []Refused `json:"refused"`           // all other changes, in the source's order
+	Tasks     []string  `json:"tasks"`             // the instance ids, in the source's order
+	Flaky     int       `json:"flaky"`             // tests that the tasks leave out because they flicker
+	Bytes     int64     `json:"bytes"`             // of the images of the tasks, without what they share
+	Seconds   float64   `json:"seconds"`
+}
+
+// Refused is a change that is not a task.
+type Refused struct {
+	ID     string `json:"id,omitempty"` // if it was a candidate
+	Change string `json:"change"`
+	Title  string `json:"title,omitempty"`
+	Reason Reason `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// ReasonCount is how many changes have a reason.
+type ReasonCount struct {
+	Reason Reason
+	Count  int
+}
+
+// Reasons counts the refused changes by reason, the most frequent first. candidates selects the reasons of
+// candidates, or those of the other changes.
+func (r Report) Reasons(candidates bool) []ReasonCount {
+	counts := map[Reason]int{}
+	for _, refused := range r.Refused {
+		if (refused.ID != "") == candidates {
+			counts[refused.Reason]++
+		}
+	}
+	var sums []ReasonCount
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		sums = append(sums, ReasonCount{reason, counts[reason]})
+	}
+	slices.SortStableFunc(sums, func(a, b ReasonCount) int { return cmp.Compare(b.Count, a.Count) })
+	return sums
+}
