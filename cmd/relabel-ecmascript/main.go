@@ -14,7 +14,7 @@ import (
 )
 
 // mark is looked for in the file, so that relabel does not run another version.
-const mark = "relabel-ecmascript/1"
+const mark = "relabel-ecmascript/2"
 
 const (
 	memory = 4 << 30          // of addresses, of which Go reserves many
@@ -32,7 +32,7 @@ func main() {
 	debug.SetMemoryLimit(1 << 30)
 	err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: memory, Max: memory})
 	if err == nil {
-		err = children.Serve(os.Stdin, os.Stdout, limit, syntax.Parse)
+		err = children.Serve(os.Stdin, os.Stdout, limit, children.Answers{Records: syntax.Parse, Parts: syntax.Parts})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "relabel-ecmascript:", err)

@@ -2,12 +2,14 @@
 // parser costs a child and not relabel. A child reads requests from its standard input: the number of
 // a language (one byte), the length of the source (32 bits, little-endian) and the source. It answers
 // with an outcome (one byte), the length of the records and the records: kind (c, f, m, or i for an
-// import), first and last line and the length of the name as 32 bits, and the qualified name.
+// import), first and last line and the length of the name as 32 bits, and the qualified name. A child
+// of a language whose number has its highest bit set answers with codeindex.Parts as JSON instead.
 package children
 
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -23,6 +25,7 @@ const (
 	// MaxBytes is the length of the longest source that is parsed.
 	MaxBytes  = 4 << 20
 	timeLimit = 10 * time.Second // for a file
+	wantParts = 0x80             // in the number of a language: the parts are asked for, not the records
 )
 
 // Find returns the path of a program in a folder: dir, or $RELABEL_PARSERS, or that of this program. It
@@ -81,58 +84,84 @@ func (p *Pool) Close() {
 // one that is too large or is no text, does not reach a child. A file with Syntax errors has the
 // records around them.
 func (p *Pool) Parse(language byte, source []byte) codeindex.Records {
+	var r codeindex.Records
+	problem := p.answer(language, source, func(outcome byte, body []byte) (err error) {
+		r, err = decode(outcome, body)
+		return err
+	})
+	if problem != "" {
+		return codeindex.Records{Problem: problem}
+	}
+	return r
+}
+
+// Parts returns the parts of a source's functions, like Parse.
+func (p *Pool) Parts(language byte, source []byte) codeindex.Parts {
+	var parts codeindex.Parts
+	problem := p.answer(language|wantParts, source, func(_ byte, body []byte) error {
+		parts = codeindex.Parts{}
+		return json.Unmarshal(body, &parts)
+	})
+	if problem != "" {
+		return codeindex.Parts{Problem: problem}
+	}
+	return parts
+}
+
+// answer gives the answer of a child about a source to read, once more if that fails. The problem is
+// that of a source without an answer.
+func (p *Pool) answer(language byte, source []byte, read func(outcome byte, body []byte) error) codeindex.Problem {
 	switch {
 	case p.path == "":
-		return codeindex.Records{Problem: codeindex.NoParser}
+		return codeindex.NoParser
 	case len(source) > MaxBytes:
-		return codeindex.Records{Problem: codeindex.TooLarge}
+		return codeindex.TooLarge
 	case bytes.IndexByte(source, 0) >= 0:
-		return codeindex.Records{Problem: codeindex.NotText}
+		return codeindex.NotText
 	}
 	var c *child
 	select {
 	case <-p.closed:
-		return codeindex.Records{Problem: codeindex.NoParser}
+		return codeindex.NoParser
 	case c = <-p.slots:
 	}
-	c, r := p.try(c, language, bytes.ToValidUTF8(source, []byte("?")))
+	c, problem := p.try(c, language, bytes.ToValidUTF8(source, []byte("?")), read)
 	p.slots <- c
-	return r
+	return problem
 }
 
 // try asks a child, and once more a fresh one if an older one failed. It returns the child that is
 // left.
-func (p *Pool) try(c *child, language byte, source []byte) (*child, codeindex.Records) {
+func (p *Pool) try(c *child, language byte, source []byte, read func(byte, []byte) error) (*child, codeindex.Problem) {
 	used := c != nil
-	c, r, err := p.ask(c, language, source)
+	c, err := p.ask(c, language, source, read)
 	if err != nil && used && !errors.Is(err, errSlow) {
-		c, r, err = p.ask(nil, language, source)
+		c, err = p.ask(nil, language, source, read)
 	}
 	switch {
 	case errors.Is(err, errSlow):
-		return nil, codeindex.Records{Problem: codeindex.TooSlow}
+		return nil, codeindex.TooSlow
 	case err != nil:
-		return nil, codeindex.Records{Problem: codeindex.ParseFail}
+		return nil, codeindex.ParseFail
 	}
-	return c, r
+	return c, ""
 }
 
 // ask asks a child, a new one for nil. It returns the child that is left: nil after an error.
-func (p *Pool) ask(c *child, language byte, source []byte) (*child, codeindex.Records, error) {
+func (p *Pool) ask(c *child, language byte, source []byte, read func(byte, []byte) error) (*child, error) {
 	if c == nil {
 		var err error
 		if c, err = start(p.path); err != nil {
-			return nil, codeindex.Records{}, err
+			return nil, err
 		}
 	}
-	outcome, records, err := c.ask(language, source, p.limit)
-	var r codeindex.Records
+	outcome, body, err := c.ask(language, source, p.limit)
 	if err == nil {
-		r, err = decode(outcome, records)
+		err = read(outcome, body)
 	}
 	if err != nil {
 		c.end()
-		return nil, codeindex.Records{}, err
+		return nil, err
 	}
-	return c, r, nil
+	return c, nil
 }

@@ -1,6 +1,7 @@
 package children
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 1 && filepath.Base(os.Args[0]) == "serve" {
-		if err := Serve(os.Stdin, os.Stdout, time.Second, named); err != nil {
+		if err := Serve(os.Stdin, os.Stdout, time.Second, Answers{Records: named, Parts: lengthOf}); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -40,6 +41,14 @@ func named(_ byte, source []byte) codeindex.Records {
 		return codeindex.Records{Problem: codeindex.Syntax, Imports: []codeindex.Import{{Span: codeindex.Span{Start: 1, End: 2}}}}
 	}
 	return codeindex.Records{Definitions: []codeindex.Definition{{Kind: codeindex.Function, Name: string(source), Span: codeindex.Span{Start: 3, End: 70000}}}}
+}
+
+// lengthOf is a parser of parts whose tree names the language and the length of the source.
+func lengthOf(language byte, source []byte) codeindex.Parts {
+	if string(source) == "crash" {
+		os.Exit(3)
+	}
+	return codeindex.Parts{Tree: fmt.Sprint(language, " ", len(source))}
 }
 
 // pool returns a pool whose program is this test, under another name.
@@ -84,6 +93,22 @@ func TestAFileCostsItsChildAtMost(t *testing.T) {
 	r := p.Parse(0, []byte("syntax"))
 	if !slices.Equal(r.Imports, []codeindex.Import{{Span: codeindex.Span{Start: 1, End: 2}}}) {
 		t.Errorf("imports beside errors: %v", r.Imports)
+	}
+}
+
+func TestPartsComeFromTheSameChildren(t *testing.T) {
+	p := pool(t)
+	if got := p.Parts(2, []byte("good")); got.Tree != "2 4" || got.Problem != "" {
+		t.Errorf("tree %q, problem %q", got.Tree, got.Problem)
+	}
+	if got := p.nameOf("good"); got != "good" {
+		t.Errorf("records after parts: %q", got)
+	}
+	if got := p.Parts(0, []byte("crash")).Problem; got != codeindex.ParseFail {
+		t.Errorf("a crash is %q", got)
+	}
+	if got := p.Parts(0, []byte("a\x00b")).Problem; got != codeindex.NotText {
+		t.Errorf("a file that is no text is %q", got)
 	}
 }
 

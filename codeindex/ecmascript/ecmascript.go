@@ -19,7 +19,7 @@ const (
 
 // Find returns the path of relabel-ecmascript: see children.Find.
 func Find(dir string) (string, error) {
-	return children.Find(dir, "relabel-ecmascript", "relabel-ecmascript/1")
+	return children.Find(dir, "relabel-ecmascript", "relabel-ecmascript/2")
 }
 
 // Parser parses JavaScript and TypeScript in the pool's children.
@@ -30,6 +30,11 @@ type Parser struct {
 // Parse implements codeindex.Parser. A file with Syntax errors has the records around them.
 func (p Parser) Parse(name string, source []byte) codeindex.Records {
 	return p.Pool.Parse(languageOf(name), source)
+}
+
+// Parts returns the parts of a file's functions. A file with Syntax errors has none.
+func (p Parser) Parts(name string, source []byte) codeindex.Parts {
+	return p.Pool.Parts(languageOf(name), source)
 }
 
 // languageOf returns the language that TypeScript reads a file in.

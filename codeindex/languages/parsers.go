@@ -61,6 +61,18 @@ func (p *Parsers) pool(path string) *children.Pool {
 // Parser returns the parser of a language, nil if it is not installed.
 func (p *Parsers) Parser(l codeindex.Language) codeindex.Parser { return p.parsers[l] }
 
+// Parts returns the parts of the functions of a file in Go, JavaScript or TypeScript. In other languages, or
+// if the parser is not installed, its problem is NoParser.
+func (p *Parsers) Parts(name string, source []byte) codeindex.Parts {
+	parser, ok := p.parsers[codeindex.LanguageOf(name)].(interface {
+		Parts(name string, source []byte) codeindex.Parts
+	})
+	if !ok {
+		return codeindex.Parts{Problem: codeindex.NoParser}
+	}
+	return parser.Parts(name, source)
+}
+
 // Version changes with the records that the parser of a language returns for the same source in a file
 // of this path. In TSX a source may mean something else than in TypeScript, so it has the negative ones.
 func (p *Parsers) Version(l codeindex.Language, name string) int {

@@ -75,7 +75,31 @@ const (
 	NoSubstitutionTemplate   = ast.KindNoSubstitutionTemplateLiteral
 	Decorator                = ast.KindDecorator
 	ElementAccessExpression  = ast.KindElementAccessExpression
+	Block                    = ast.KindBlock
+	BreakStatement           = ast.KindBreakStatement
+	CaseClause               = ast.KindCaseClause
+	ConditionalExpression    = ast.KindConditionalExpression
+	ContinueStatement        = ast.KindContinueStatement
+	DefaultClause            = ast.KindDefaultClause
+	DoStatement              = ast.KindDoStatement
+	FalseKeyword             = ast.KindFalseKeyword
+	ForStatement             = ast.KindForStatement
+	IfStatement              = ast.KindIfStatement
+	NumericLiteral           = ast.KindNumericLiteral
+	PlusToken                = ast.KindPlusToken
+	PostfixUnaryExpression   = ast.KindPostfixUnaryExpression
+	PrefixUnaryExpression    = ast.KindPrefixUnaryExpression
+	ReturnStatement          = ast.KindReturnStatement
+	SpreadElement            = ast.KindSpreadElement
+	SuperKeyword             = ast.KindSuperKeyword
+	TemplateExpression       = ast.KindTemplateExpression
+	ThrowStatement           = ast.KindThrowStatement
+	TrueKeyword              = ast.KindTrueKeyword
+	WhileStatement           = ast.KindWhileStatement
 )
+
+// IsType reports whether a node is a type.
+func IsType(n *Node) bool { return ast.IsTypeNode(n) }
 
 // Parse parses a file.
 func Parse(text string, kind ScriptKind) *SourceFile {
