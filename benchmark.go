@@ -10,14 +10,15 @@ import (
 // One with a name reserves its tasks: they are not drawn for collection and not exported, unless
 // that is allowed. One without a name holds what evaluations, and samples on held-out tasks, drew.
 type Benchmark struct {
-	ID        ID              `json:"id" doc:"Its id."`
-	Name      string          `json:"name,omitempty" doc:"Its name; absent: it is what evaluations or samples drew, and reserves no task."`
-	TasksetID ID              `json:"taskset_id" doc:"The task set of its tasks."`
-	Source    BenchmarkSource `json:"source" doc:"How its tasks were chosen."`
-	Tasks     int             `json:"tasks" doc:"Number of its tasks."`
-	Excluded  []ExcludedTask  `json:"excluded" nullable:"false" doc:"Chosen tasks that it does not have, sorted by instance id, with the reasons."`
-	Limits    RunLimits       `json:"limits" doc:"Limits of each trajectory of its evaluations, instead of the run's."`
-	CreatedAt time.Time       `json:"created_at" doc:"When it was created."`
+	ID              ID              `json:"id" doc:"Its id."`
+	Name            string          `json:"name,omitempty" doc:"Its name; absent: it is what evaluations or samples drew, and reserves no task."`
+	TasksetID       ID              `json:"taskset_id" doc:"The task set of its tasks."`
+	TasksetRevision int             `json:"taskset_revision" doc:"The revision of the task set that its tasks are from."`
+	Source          BenchmarkSource `json:"source" doc:"How its tasks were chosen."`
+	Tasks           int             `json:"tasks" doc:"Number of its tasks."`
+	Excluded        []ExcludedTask  `json:"excluded" nullable:"false" doc:"Chosen tasks that it does not have, sorted by instance id, with the reasons."`
+	Limits          RunLimits       `json:"limits" doc:"Limits of each trajectory of its evaluations, instead of the run's."`
+	CreatedAt       time.Time       `json:"created_at" doc:"When it was created."`
 	// Evaluations and Samples grow; the rest never changes.
 	Evaluations int `json:"evaluations" doc:"Number of evaluations on it, of all runs."`
 	Samples     int `json:"samples" doc:"Number of samples on it, of all runs."`

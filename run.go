@@ -34,18 +34,20 @@ func (r Recipe) DefaultKind() IterationKind {
 
 // Run is an experiment: its tasks, teacher and schedule.
 type Run struct {
-	ID        ID            `json:"id" doc:"Its id."`
-	Name      string        `json:"name" doc:"Its name."`
-	Recipe    Recipe        `json:"recipe" doc:"sft: teacher states. dagger: turn mixture, eq. 8. aggrevate: student prefixes, eq. 9. opd, grpo: the student alone, without labels."`
-	Scaffold  string        `json:"scaffold" doc:"The tools and prompts of the agents: openhands or bare to repair, reposearcher to localise."`
-	TaskKind  TaskKind      `json:"task_kind" doc:"The kind of its tasks: repair or localise."`
-	Prompts   Prompts       `json:"prompts" doc:"The texts that open every trajectory."`
-	TasksetID ID            `json:"taskset_id" doc:"The taskset."`
-	Instances []string      `json:"instances,omitempty" doc:"Instance ids of its tasks; absent: every task that is not held out."`
-	TeacherID ID            `json:"teacher_id,omitzero" doc:"The teacher policy, πe; absent: none, in a grpo run."`
-	Beta      *BetaSchedule `json:"beta,omitempty" doc:"Schedule of βi."`
-	Rho       *RhoSchedule  `json:"rho,omitempty" doc:"Schedule of ρi."`
-	Labels    LabelMode     `json:"labels" doc:"When the teacher is asked for the labels of the student's turns: inline (during the rollout), deferred (after the iteration's last rollout), or batch (then, through the teacher's batch endpoint)."`
+	ID        ID       `json:"id" doc:"Its id."`
+	Name      string   `json:"name" doc:"Its name."`
+	Recipe    Recipe   `json:"recipe" doc:"sft: teacher states. dagger: turn mixture, eq. 8. aggrevate: student prefixes, eq. 9. opd, grpo: the student alone, without labels."`
+	Scaffold  string   `json:"scaffold" doc:"The tools and prompts of the agents: openhands or bare to repair, reposearcher to localise."`
+	TaskKind  TaskKind `json:"task_kind" doc:"The kind of its tasks: repair or localise."`
+	Prompts   Prompts  `json:"prompts" doc:"The texts that open every trajectory."`
+	TasksetID ID       `json:"taskset_id" doc:"The taskset."`
+	// TasksetRevision never changes: later revisions change no task of the run.
+	TasksetRevision int           `json:"taskset_revision" doc:"The revision of the taskset that its tasks are drawn from."`
+	Instances       []string      `json:"instances,omitempty" doc:"Instance ids of its tasks; absent: every task that is not held out."`
+	TeacherID       ID            `json:"teacher_id,omitzero" doc:"The teacher policy, πe; absent: none, in a grpo run."`
+	Beta            *BetaSchedule `json:"beta,omitempty" doc:"Schedule of βi."`
+	Rho             *RhoSchedule  `json:"rho,omitempty" doc:"Schedule of ρi."`
+	Labels          LabelMode     `json:"labels" doc:"When the teacher is asked for the labels of the student's turns: inline (during the rollout), deferred (after the iteration's last rollout), or batch (then, through the teacher's batch endpoint)."`
 	// LabelRule applies to iterations that do not have their own.
 	LabelRule LabelRule    `json:"label_rule" doc:"At which states of the student the teacher is asked for a label: all, every:K, uncertain:X, after_failure or first_after_parting:N, the last four optionally with a floor such as every:4+0.1, or in an aggrevate run teacher_turns:K, which ends a rollout after K turns of the teacher."`
 	Limits    RunLimits    `json:"limits" doc:"Limits of each trajectory."`

@@ -28,22 +28,51 @@ func (k TaskKind) Queue() string {
 	return "rollout"
 }
 
-// Taskset is a named, immutable list of tasks that came from one file.
+// Taskset is a named list of tasks at one of its revisions; see TasksetRevision.
 type Taskset struct {
 	ID        ID        `json:"id" doc:"Its id."`
 	Name      string    `json:"name" doc:"Its name."`
-	Digest    string    `json:"digest" doc:"SHA-256 of the file it came from, in hex."`
+	Digest    string    `json:"digest" doc:"SHA-256 of the file it was first imported from, in hex."`
 	Kind      TaskKind  `json:"kind" doc:"The kind of its tasks: repair (a patch, graded by tests in a container) or localise (a ranked list of functions, graded by the gold functions)."`
+	Revision  int       `json:"revision" doc:"The revision that tasks, held_out and excluded count: the newest, or the one of the request."`
 	Tasks     int       `json:"tasks" doc:"How many tasks it has."`
 	HeldOut   int       `json:"held_out" doc:"How many of them are held out."`
+	Excluded  int       `json:"excluded" doc:"How many of them are excluded: no run draws them."`
 	CreatedAt time.Time `json:"created_at" doc:"When it was imported."`
 }
 
-// TaskCounts counts the tasks of a run's task set, or of its instances if it names any.
+// TasksetChange is what makes a revision of a taskset.
+type TasksetChange string
+
+// The changes.
+const (
+	TasksImported TasksetChange = "import"     // revision 1
+	TasksAppended TasksetChange = "append"     // tasks of a further file
+	TasksExcluded TasksetChange = "exclude"    // no run draws them any more
+	TasksIncluded TasksetChange = "include"    // runs draw them again
+	FlakyDropped  TasksetChange = "drop_flaky" // their flaky tests no longer count
+)
+
+// TasksetRevision is a state of a taskset. Tasks never change: a changed task is another row with the same
+// instance id, which the revisions from then on have in the place of the earlier one. A run draws from
+// one revision.
+type TasksetRevision struct {
+	Revision  int           `json:"revision" doc:"Its number, from 1."`
+	Change    TasksetChange `json:"change" doc:"What made it: import, append, exclude, include or drop_flaky."`
+	Digest    string        `json:"digest,omitempty" doc:"SHA-256 of the file that it added, in hex; absent: it added none."`
+	Changed   int           `json:"changed" doc:"How many tasks it added or changed."`
+	Tasks     int           `json:"tasks" doc:"How many tasks it has."`
+	HeldOut   int           `json:"held_out" doc:"How many of them are held out."`
+	Excluded  int           `json:"excluded" doc:"How many of them are excluded."`
+	CreatedAt time.Time     `json:"created_at" doc:"When it was made."`
+}
+
+// TaskCounts counts the tasks of a run's task set, or of its instances if it names any, at its revision.
 type TaskCounts struct {
 	Open     int // that iterations may draw for training
 	Reserved int // that they may not, since benchmarks reserve them
 	HeldOut  int // of the whole task set
+	Excluded int // that none may draw
 }
 
 // Task is one instance: a prompt x and a repository at a base commit; to repair, in an image with the
@@ -52,7 +81,7 @@ type Task struct {
 	ID               ID       `json:"id" doc:"Its id."`
 	TasksetID        ID       `json:"taskset_id" doc:"The taskset it belongs to."`
 	Kind             TaskKind `json:"kind" doc:"repair or localise."`
-	InstanceID       string   `json:"instance_id" doc:"Its name, unique in its taskset."`
+	InstanceID       string   `json:"instance_id" doc:"Its name, unique in a revision of its taskset."`
 	Repo             string   `json:"repo" doc:"The repository, as the data set names it."`
 	BaseCommit       string   `json:"base_commit" doc:"The commit that work starts from; empty: the image's HEAD."`
 	Image            string   `json:"image" doc:"The container image."`
@@ -73,6 +102,10 @@ type Task struct {
 	GoldFiles     []string `json:"gold_files,omitempty" doc:"Files that the solution changes, of a task to localise."`
 	GoldFunctions []string `json:"gold_functions,omitempty" doc:"Functions that the solution changes, as path::Qualified.name, of a task to localise; without any, its files grade the answer."`
 	HeldOut       bool     `json:"held_out" doc:"Whether it is never rolled out for training."`
+	// AddedIn and ReplacedIn are revisions of the taskset; the newest has the task if ReplacedIn is nil.
+	AddedIn    int    `json:"added_in" doc:"The first revision of its taskset that has it."`
+	ReplacedIn *int   `json:"replaced_in,omitempty" doc:"The first revision with another task of the same instance id in its place; absent: the newest has it."`
+	Excluded   string `json:"excluded,omitempty" doc:"Why no run draws it; absent: runs draw it."`
 	// Located are the functions that the run of a trajectory gives as hints, best first; see HintSource. Only
 	// the task of a trajectory has them.
 	Located []string `json:"-"`
@@ -84,14 +117,16 @@ type TaskHead struct {
 	InstanceID string
 	Repo       string
 	HeldOut    bool
+	Excluded   string   // see Task.Excluded
 	Begins     string   // the problem statement's first 300 characters
 	Outcomes   GridCell // of all its trajectories, including evaluations
 }
 
 // TaskFilter narrows a list of a taskset's tasks. Zero fields do not narrow.
 type TaskFilter struct {
-	Part    string // substring of the instance id or the repository, in any case
-	HeldOut *bool
+	Revision int    // of the taskset; 0: the newest
+	Part     string // substring of the instance id or the repository, in any case
+	HeldOut  *bool
 }
 
 // PulledImage is an image that relabel pulled and may remove.
@@ -109,11 +144,19 @@ type TaskStore interface {
 	CreateTaskset(ctx context.Context, set Taskset, tasks []Task) error
 	FindTaskset(ctx context.Context, id ID) (Taskset, error)
 	FindTasksetByName(ctx context.Context, name string) (Taskset, error)
+	// FindTasksetAt returns a taskset at a revision, 0 for the newest.
+	FindTasksetAt(ctx context.Context, id ID, revision int) (Taskset, error)
 	ListTasksets(ctx context.Context, p Page) (sets []Taskset, next string, err error)
-	ListTasks(ctx context.Context, taskset ID, p Page) (tasks []Task, next string, err error)
-	// ListTaskNames lists all tasks of a taskset in the byte order of their instance ids, with
-	// only ID, InstanceID and HeldOut set.
-	ListTaskNames(ctx context.Context, taskset ID) ([]Task, error)
+	// ListTasksetRevisions lists all revisions of a taskset, newest first.
+	ListTasksetRevisions(ctx context.Context, taskset ID) ([]TasksetRevision, error)
+	// ReviseTasks stores changed tasks, each with the id of the task whose place it takes, as a new
+	// revision. CodeConflict if the newest revision does not have one of these.
+	ReviseTasks(ctx context.Context, taskset ID, change TasksetChange, changed []Task) (Taskset, error)
+	// ListTasks lists the tasks of a taskset at a revision, 0 for the newest.
+	ListTasks(ctx context.Context, taskset ID, revision int, p Page) (tasks []Task, next string, err error)
+	// ListTaskNames lists all tasks of a taskset at a revision, 0 for the newest, in the byte order of their
+	// instance ids, with only ID, TasksetID, InstanceID, HeldOut and Excluded set.
+	ListTaskNames(ctx context.Context, taskset ID, revision int) ([]Task, error)
 	FindTask(ctx context.Context, id ID) (Task, error)
 	// FindTaskOf returns the task of a trajectory with the functions that its run gives as hints.
 	FindTaskOf(ctx context.Context, trajectory ID) (Task, error)

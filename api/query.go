@@ -14,6 +14,11 @@ type PageQuery struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items in the page, 1 to 500. A page of large items has fewer: next shows whether more follow."`
 }
 
+// RevisionQuery asks for a revision of a taskset.
+type RevisionQuery struct {
+	Revision int `query:"revision" minimum:"0" maximum:"1000000" doc:"A revision of the taskset; 0 or absent: the newest."`
+}
+
 // TrajectoryQuery filters and sorts trajectories. Absent parameters do not filter.
 type TrajectoryQuery struct {
 	Run          string                  `query:"run" maxLength:"200" doc:"Id or name of a run: only its trajectories."`

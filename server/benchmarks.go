@@ -37,12 +37,19 @@ func (s *site) createBenchmark(ctx context.Context, in *of[api.NewBenchmark]) (*
 	if err != nil {
 		return nil, asField(err, "taskset")
 	}
+	if set, err = s.Store.FindTasksetAt(ctx, set.ID, b.TasksetRevision); err != nil {
+		return nil, asField(err, "taskset_revision")
+	}
 	leave, err := s.bodies.beginDraw(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	all, err := s.Store.ListTaskNames(ctx, set.ID)
+	all, err := s.Store.ListTaskNames(ctx, set.ID, set.Revision)
+	if err != nil {
+		return nil, err
+	}
+	all, unsound, err := withoutExcluded(b, all)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +61,8 @@ func (s *site) createBenchmark(ctx context.Context, in *of[api.NewBenchmark]) (*
 		return nil, relabel.Errorf(relabel.CodeInvalid, "no task is left in the benchmark").On("instances")
 	}
 	tasks := slices.Collect(maps.Values(chosen))
-	benchmark := relabel.Benchmark{ID: relabel.NewID(), Name: b.Name, TasksetID: set.ID, Source: source, Excluded: b.Excluded, Limits: b.Limits.Over(set.Kind.DefaultLimits())}
+	benchmark := relabel.Benchmark{ID: relabel.NewID(), Name: b.Name, TasksetID: set.ID, TasksetRevision: set.Revision, Source: source,
+		Excluded: append(b.Excluded, unsound...), Limits: b.Limits.Over(set.Kind.DefaultLimits())}
 	if err := set.Kind.CheckLimits(benchmark.Limits); err != nil {
 		return nil, err
 	}
@@ -62,6 +70,26 @@ func (s *site) createBenchmark(ctx context.Context, in *of[api.NewBenchmark]) (*
 		return nil, err
 	}
 	return s.viewBenchmark(ctx, benchmark.ID)
+}
+
+// withoutExcluded returns the tasks that the task set does not exclude, and those of the request's selection
+// that it excludes. It refuses a request that names one of these.
+func withoutExcluded(b api.NewBenchmark, all []relabel.Task) (open []relabel.Task, excluded []relabel.ExcludedTask, err error) {
+	own := map[string]bool{}
+	for _, e := range b.Excluded {
+		own[e.InstanceID] = true
+	}
+	for _, t := range all {
+		switch {
+		case t.Excluded == "" || own[t.InstanceID]:
+			open = append(open, t)
+		case slices.Contains(b.Instances, t.InstanceID):
+			return nil, nil, relabel.Errorf(relabel.CodeInvalid, "%.100q is excluded from the task set: %s", t.InstanceID, t.Excluded).On(fmt.Sprintf("instances[%d]", slices.Index(b.Instances, t.InstanceID)))
+		case len(b.Instances) == 0 && (!b.HeldOut || t.HeldOut):
+			excluded = append(excluded, relabel.ExcludedTask{InstanceID: t.InstanceID, Reason: t.Excluded})
+		}
+	}
+	return open, excluded, nil
 }
 
 // benchmarkTasks returns the tasks that a request selects in exactly one way, by instance id, without the

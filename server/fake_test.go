@@ -130,12 +130,28 @@ func (m *memory) CreateTaskset(_ context.Context, set relabel.Taskset, tasks []r
 		return relabel.Errorf(relabel.CodeConflict, "a taskset has this name").On("name")
 	}
 	set.CreatedAt = time.Now()
+	set.Revision = 1
 	m.tasks = append(m.tasks, tasks...)
 	return add(m, &m.tasksets, set)
 }
 
 func (m *memory) FindTaskset(_ context.Context, id relabel.ID) (relabel.Taskset, error) {
 	return find(m, &m.tasksets, func(s relabel.Taskset) bool { return s.ID == id })
+}
+
+func (m *memory) FindTasksetAt(ctx context.Context, id relabel.ID, revision int) (relabel.Taskset, error) {
+	if revision > 1 {
+		return relabel.Taskset{}, relabel.Errorf(relabel.CodeNotFound, "no revision %d", revision)
+	}
+	return m.FindTaskset(ctx, id)
+}
+
+func (m *memory) ListTasksetRevisions(_ context.Context, taskset relabel.ID) ([]relabel.TasksetRevision, error) {
+	return []relabel.TasksetRevision{{Revision: 1, Change: relabel.TasksImported}}, nil
+}
+
+func (m *memory) ReviseTasks(context.Context, relabel.ID, relabel.TasksetChange, []relabel.Task) (relabel.Taskset, error) {
+	return relabel.Taskset{}, relabel.Errorf(relabel.CodeInternal, "the fake revises no taskset")
 }
 
 func (m *memory) FindTasksetByName(_ context.Context, name string) (relabel.Taskset, error) {
@@ -146,11 +162,11 @@ func (m *memory) ListTasksets(_ context.Context, p relabel.Page) ([]relabel.Task
 	return page(m, m.tasksets, p, func(s relabel.Taskset) relabel.ID { return s.ID }, func(relabel.Taskset) bool { return true })
 }
 
-func (m *memory) ListTasks(_ context.Context, set relabel.ID, p relabel.Page) ([]relabel.Task, string, error) {
+func (m *memory) ListTasks(_ context.Context, set relabel.ID, _ int, p relabel.Page) ([]relabel.Task, string, error) {
 	return page(m, m.tasks, p, func(t relabel.Task) relabel.ID { return t.ID }, func(t relabel.Task) bool { return t.TasksetID == set })
 }
 
-func (m *memory) ListTaskNames(_ context.Context, set relabel.ID) ([]relabel.Task, error) {
+func (m *memory) ListTaskNames(_ context.Context, set relabel.ID, _ int) ([]relabel.Task, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var all []relabel.Task

@@ -167,7 +167,7 @@ func (s *site) tasksToDraw(ctx context.Context, run relabel.Run, ask *relabel.Ne
 			return nil, err
 		}
 	}
-	return s.Store.ListTaskNames(ctx, run.TasksetID)
+	return s.Store.ListTaskNames(ctx, run.TasksetID, run.TasksetRevision)
 }
 
 // nextNumber is i of the run's next iteration of this kind.

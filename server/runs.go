@@ -40,7 +40,10 @@ func (s *site) createRun(ctx context.Context, in *of[api.NewRun]) (*of[relabel.R
 	if err != nil {
 		return nil, err
 	}
-	r.TasksetID, r.TaskKind, r.Limits = set.ID, set.Kind, b.Limits.Over(preset.Limits(set.Kind))
+	if set, err = s.Store.FindTasksetAt(ctx, set.ID, b.TasksetRevision); err != nil {
+		return nil, asField(err, "taskset_revision")
+	}
+	r.TasksetID, r.TasksetRevision, r.TaskKind, r.Limits = set.ID, set.Revision, set.Kind, b.Limits.Over(preset.Limits(set.Kind))
 	if r.Scaffold, r.Prompts, err = s.prompts(b, set.Kind); err != nil {
 		return nil, err
 	}
@@ -137,7 +140,7 @@ func (s *site) prompts(b api.NewRun, kind relabel.TaskKind) (scaffold string, p 
 	return scaffold, p, nil
 }
 
-// checkInstances refuses instances that the taskset lacks or holds out, or benchmarks reserve.
+// checkInstances refuses instances that the taskset lacks, holds out or excludes, or benchmarks reserve.
 func (s *site) checkInstances(ctx context.Context, r relabel.Run) error {
 	if len(r.Instances) == 0 {
 		return nil
@@ -147,7 +150,7 @@ func (s *site) checkInstances(ctx context.Context, r relabel.Run) error {
 		return err
 	}
 	defer leave()
-	tasks, err := s.Store.ListTaskNames(ctx, r.TasksetID)
+	tasks, err := s.Store.ListTaskNames(ctx, r.TasksetID, r.TasksetRevision)
 	if err != nil {
 		return err
 	}
@@ -155,20 +158,21 @@ func (s *site) checkInstances(ctx context.Context, r relabel.Run) error {
 	if err != nil {
 		return err
 	}
-	heldOut, benchmark := map[string]bool{}, map[string]string{}
+	byInstance := make(map[string]relabel.Task, len(tasks))
 	for _, t := range tasks {
-		heldOut[t.InstanceID] = t.HeldOut
-		benchmark[t.InstanceID] = reserved[t.ID]
+		byInstance[t.InstanceID] = t
 	}
 	for i, id := range r.Instances {
 		field := fmt.Sprintf("instances[%d]", i)
-		switch held, known := heldOut[id]; {
+		switch task, known := byInstance[id]; {
 		case !known:
 			return relabel.Errorf(relabel.CodeInvalid, "%.100q is not in the taskset", id).On(field)
-		case held:
+		case task.HeldOut:
 			return relabel.Errorf(relabel.CodeInvalid, "%.100q is held out", id).On(field)
-		case benchmark[id] != "":
-			return relabel.Errorf(relabel.CodeInvalid, "%.100q is a task of the benchmark %s; allow_benchmarks with %[2]s allows it", id, benchmark[id]).On(field)
+		case task.Excluded != "":
+			return relabel.Errorf(relabel.CodeInvalid, "%.100q is excluded: %s", id, task.Excluded).On(field)
+		case reserved[task.ID] != "":
+			return relabel.Errorf(relabel.CodeInvalid, "%.100q is a task of the benchmark %s; allow_benchmarks with %[2]s allows it", id, reserved[task.ID]).On(field)
 		}
 	}
 	return nil

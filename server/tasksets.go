@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,13 +15,15 @@ import (
 
 func (s *site) addTasksets() {
 	op := operation(http.MethodPost, "/v1/tasksets", "tasksets", "import-taskset", "Import tasks",
-		"Reads a JSONL file of tasks, in relabel's own format or one of the SWE-bench family, as one immutable taskset. The error for a bad line gives its number and field, and nothing is imported.")
+		"Reads a JSONL file of tasks, in relabel's own format or one of the SWE-bench family, as one taskset. The error for a bad line gives its number and field, and nothing is imported.")
 	op.RequestBody = &huma.RequestBody{Required: true, Description: "The JSONL file, one task per line; at most 256 MiB.",
 		Content: map[string]*huma.MediaType{"application/x-ndjson": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
 	add(s, op, s.importTaskset)
 	add(s, operation(http.MethodGet, "/v1/tasksets", "tasksets", "list-tasksets", "List tasksets", "All tasksets, newest first."), s.listTasksets)
-	add(s, operation(http.MethodGet, "/v1/tasksets/{id}", "tasksets", "show-taskset", "Show a taskset", "One taskset with its number of tasks."), s.showTaskset)
-	add(s, operation(http.MethodGet, "/v1/tasksets/{id}/tasks", "tasksets", "list-tasks", "List tasks", "The tasks of a taskset, with gold and test patches."), s.listTasks)
+	add(s, operation(http.MethodGet, "/v1/tasksets/{id}", "tasksets", "show-taskset", "Show a taskset", "One taskset with its number of tasks, at its newest or another revision."), s.showTaskset)
+	add(s, operation(http.MethodGet, "/v1/tasksets/{id}/revisions", "tasksets", "list-taskset-revisions", "List a taskset's revisions",
+		"All revisions of a taskset, newest first. Tasks never change: a revision adds rows, some in the place of earlier ones with the same instance ids."), s.listTasksetRevisions)
+	add(s, operation(http.MethodGet, "/v1/tasksets/{id}/tasks", "tasksets", "list-tasks", "List tasks", "The tasks of a taskset at its newest or another revision, with gold and test patches."), s.listTasks)
 }
 
 type importTaskset struct {
@@ -100,16 +103,34 @@ func (s *site) listTasksets(ctx context.Context, in *api.PageQuery) (*of[api.Pag
 	return pageOf(s.Store.ListTasksets(ctx, page(*in)))
 }
 
-func (s *site) showTaskset(ctx context.Context, in *IDPath) (*of[relabel.Taskset], error) {
-	return one(s.Store.FindTaskset(ctx, in.ID))
+func (s *site) showTaskset(ctx context.Context, in *struct {
+	IDPath
+	api.RevisionQuery
+}) (*of[relabel.Taskset], error) {
+	return one(s.Store.FindTasksetAt(ctx, in.ID, in.Revision))
+}
+
+func (s *site) listTasksetRevisions(ctx context.Context, in *struct {
+	IDPath
+	api.PageQuery
+}) (*of[api.Page[relabel.TasksetRevision]], error) {
+	if _, err := s.Store.FindTaskset(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	all, err := s.Store.ListTasksetRevisions(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(cut(all, in.PageQuery, func(r relabel.TasksetRevision) string { return strconv.Itoa(r.Revision) }))
 }
 
 func (s *site) listTasks(ctx context.Context, in *struct {
 	IDPath
+	api.RevisionQuery
 	api.PageQuery
 }) (*of[api.Page[relabel.Task]], error) {
-	if _, err := s.Store.FindTaskset(ctx, in.ID); err != nil {
+	if _, err := s.Store.FindTasksetAt(ctx, in.ID, in.Revision); err != nil {
 		return nil, err
 	}
-	return pageOf(s.Store.ListTasks(ctx, in.ID, page(in.PageQuery)))
+	return pageOf(s.Store.ListTasks(ctx, in.ID, in.Revision, page(in.PageQuery)))
 }

@@ -21,7 +21,7 @@ func limitsOf(table string) string {
 		'observation_bytes', T.observation_bytes, 'max_prompt_tokens', T.max_prompt_tokens, 'max_response_tokens', T.max_response_tokens)`, "T.", table+".")
 }
 
-var benchmarkSelect = `SELECT be.id, coalesce(be.name, '') AS name, be.taskset_id, be.source, be.tasks,
+var benchmarkSelect = `SELECT be.id, coalesce(be.name, '') AS name, be.taskset_id, be.taskset_revision, be.source, be.tasks,
 	(SELECT coalesce(json_agg(json_build_object('instance_id', ex.instance_id, 'reason', ex.reason) ORDER BY ex.instance_id), '[]')
 		FROM benchmark_excluded ex WHERE ex.benchmark_id = be.id) AS excluded,
 	` + limitsOf("be") + ` AS limits, be.created_at,
@@ -42,8 +42,8 @@ func (s *Store) CreateBenchmark(ctx context.Context, b relabel.Benchmark, tasks 
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock("+reserving+")"); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, "INSERT INTO benchmarks (id, name, taskset_id, source, tasks, tasks_digest, "+limitColumns+`)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`, b.ID, b.Name, b.TasksetID, b.Source, len(tasks), tasksDigest(tasks),
+		_, err := tx.Exec(ctx, "INSERT INTO benchmarks (id, name, taskset_id, taskset_revision, source, tasks, tasks_digest, "+limitColumns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`, b.ID, b.Name, b.TasksetID, max(b.TasksetRevision, 1), b.Source, len(tasks), tasksDigest(tasks),
 			l.MaxTurns, l.MaxContextTokens, l.WallClockSeconds, l.CommandSeconds, l.VerifySeconds, l.EnvironmentRetries,
 			l.ScoreDepth, l.ObservationBytes, l.MaxPromptTokens, l.MaxResponseTokens)
 		if err != nil {
@@ -85,8 +85,9 @@ func (s *Store) DeleteBenchmark(ctx context.Context, id relabel.ID) error {
 // CountReserved counts what a benchmark reserves; see relabel.Reservation.
 func (s *Store) CountReserved(ctx context.Context, id relabel.ID) (n relabel.Reservation, err error) {
 	err = s.pool.QueryRow(ctx, `WITH has AS (SELECT ta.* FROM benchmark_tasks bt JOIN tasks ta ON ta.id = bt.task_id WHERE bt.benchmark_id = $1),
-		reserved AS (SELECT ta.id, ta.held_out FROM has JOIN tasks ta ON `+sameInstance+` UNION SELECT ta.id, ta.held_out FROM has JOIN tasks ta ON `+sameCommit+`)
-		SELECT (SELECT count(*) FROM reserved WHERE NOT held_out), (SELECT count(*) FROM reserved JOIN trajectories tr ON tr.task_id = reserved.id
+		reserved AS (SELECT ta.id, ta.held_out, ta.replaced_in FROM has JOIN tasks ta ON `+sameInstance+`
+			UNION SELECT ta.id, ta.held_out, ta.replaced_in FROM has JOIN tasks ta ON `+sameCommit+`)
+		SELECT (SELECT count(*) FROM reserved WHERE NOT held_out AND replaced_in IS NULL), (SELECT count(*) FROM reserved JOIN trajectories tr ON tr.task_id = reserved.id
 			JOIN iterations it ON it.id = tr.iteration_id WHERE tr.state = 'done' AND it.benchmark_id IS NULL)`, id).Scan(&n.Trainable, &n.Trajectories)
 	return n, classify(err)
 }
@@ -128,8 +129,8 @@ func drawnBenchmark(ctx context.Context, tx pgx.Tx, run relabel.ID, trajectories
 	tasks = slices.Compact(tasks)
 	digest, id := tasksDigest(tasks), relabel.NewID()
 	for {
-		tag, err := tx.Exec(ctx, "INSERT INTO benchmarks (id, taskset_id, source, tasks, tasks_digest, "+limitColumns+`)
-			SELECT $1, taskset_id, $3, $4, $5, `+limitColumns+` FROM runs WHERE id = $2 ON CONFLICT (tasks_digest, `+limitColumns+`) WHERE name IS NULL DO NOTHING`,
+		tag, err := tx.Exec(ctx, "INSERT INTO benchmarks (id, taskset_id, taskset_revision, source, tasks, tasks_digest, "+limitColumns+`)
+			SELECT $1, taskset_id, taskset_revision, $3, $4, $5, `+limitColumns+` FROM runs WHERE id = $2 ON CONFLICT (tasks_digest, `+limitColumns+`) WHERE name IS NULL DO NOTHING`,
 			id, run, relabel.BenchmarkSource{Kind: relabel.FromEvaluation}, len(tasks), digest)
 		if err != nil {
 			return id, err

@@ -91,7 +91,7 @@ func TestATasksetIsReadAsItWasWritten(t *testing.T) {
 	}
 	var read []relabel.Task
 	for p := (relabel.Page{Limit: 3}); ; {
-		list, next, err := s.ListTasks(ctx, set.ID, p)
+		list, next, err := s.ListTasks(ctx, set.ID, 0, p)
 		must(t, err)
 		read = append(read, list...)
 		if p.After = next; next == "" {

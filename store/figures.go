@@ -119,10 +119,13 @@ func queueKappa(b *pgx.Batch, iterations []relabel.ID, to places) {
 // CountTasks counts the tasks that iterations of a run may draw, see relabel.TaskCounts. allowed are
 // names of benchmarks that reserve nothing.
 func (s *Store) CountTasks(ctx context.Context, run relabel.Run, allowed []string) (n relabel.TaskCounts, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE selected AND NOT held_out AND re.task_id IS NULL),
-			count(*) FILTER (WHERE selected AND NOT held_out AND re.task_id IS NOT NULL), count(*) FILTER (WHERE held_out)
-		FROM (SELECT id, held_out, cardinality($3::text[]) = 0 OR instance_id = ANY ($3) AS selected FROM tasks WHERE taskset_id = $1) ta
-		LEFT JOIN (`+reservedTasks("ta.taskset_id = $1", "$2::text[]")+`) re ON re.task_id = ta.id`, run.TasksetID, texts(allowed), texts(run.Instances)).Scan(&n.Open, &n.Reserved, &n.HeldOut)
+	err = s.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE selected AND NOT held_out AND NOT excluded AND re.task_id IS NULL),
+			count(*) FILTER (WHERE selected AND NOT held_out AND NOT excluded AND re.task_id IS NOT NULL),
+			count(*) FILTER (WHERE held_out AND NOT excluded), count(*) FILTER (WHERE excluded AND (selected OR held_out))
+		FROM (SELECT id, held_out, excluded IS NOT NULL AS excluded, cardinality($3::text[]) = 0 OR instance_id = ANY ($3) AS selected
+			FROM tasks ta WHERE `+atRevision("$1", "$4")+`) ta
+		LEFT JOIN (`+reservedTasks("ta.taskset_id = $1", "$2::text[]")+`) re ON re.task_id = ta.id`,
+		run.TasksetID, texts(allowed), texts(run.Instances), run.TasksetRevision).Scan(&n.Open, &n.Reserved, &n.HeldOut, &n.Excluded)
 	return n, classify(err)
 }
 

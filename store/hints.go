@@ -32,7 +32,7 @@ func hintsFor(scope string) string {
 			SELECT ta.id, has.functions, has.instance_id, true FROM hint_answers has JOIN tasks ta ON ` + sameCommit + `
 			WHERE has.run_id = $1 AND ta.kind = 'repair' AND ` + scope + `
 				AND NOT EXISTS (SELECT FROM hint_answers other WHERE other.run_id = $1 AND other.instance_id <> has.instance_id AND ` + otherAnswer + `)
-				AND NOT EXISTS (SELECT FROM tasks other WHERE other.taskset_id = ta.taskset_id AND other.id <> ta.id AND ` + otherTask + `)
+				AND NOT EXISTS (SELECT FROM tasks other WHERE other.taskset_id = ta.taskset_id AND other.instance_id <> ta.instance_id AND ` + otherTask + `)
 		) found ORDER BY task_id, by_commit, instance_id) nearest WHERE functions <> '{}'`
 }
 
@@ -50,8 +50,8 @@ func copyHints(ctx context.Context, tx pgx.Tx, r relabel.Run, from relabel.HintS
 		return err
 	}
 	var inBenchmarks int
-	err = tx.QueryRow(ctx, "SELECT (SELECT count(*) FROM ("+hintsFor("ta.taskset_id = $2")+") own), (SELECT count(*) FROM ("+
-		hintsFor("ta.id IN (SELECT task_id FROM benchmark_tasks)")+") measured)", r.ID, r.TasksetID).Scan(&from.Tasks, &inBenchmarks)
+	err = tx.QueryRow(ctx, "SELECT (SELECT count(*) FROM ("+hintsFor(atRevision("$2", "$3"))+") own), (SELECT count(*) FROM ("+
+		hintsFor("ta.id IN (SELECT task_id FROM benchmark_tasks)")+") measured)", r.ID, r.TasksetID, r.TasksetRevision).Scan(&from.Tasks, &inBenchmarks)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func TestABadPageIsRefused(t *testing.T) {
 	wantCode(t, err, relabel.CodeInvalid)
 	_, err = s.ListTrajectories(ctx, relabel.TrajectoryFilter{}, "best", relabel.Page{})
 	wantCode(t, err, relabel.CodeInvalid)
-	_, _, err = s.ListTasks(ctx, d.Taskset.ID, relabel.Page{After: "!"})
+	_, _, err = s.ListTasks(ctx, d.Taskset.ID, 0, relabel.Page{After: "!"})
 	wantCode(t, err, relabel.CodeInvalid)
 	list, err := s.ListTrajectories(ctx, relabel.TrajectoryFilter{InstanceID: "\x00\xff"}, relabel.Newest, relabel.Page{})
 	must(t, err)

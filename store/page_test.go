@@ -91,17 +91,17 @@ func TestAPageOfLargeTasksHasFewer(t *testing.T) {
 			Patch: strings.Repeat("x", relabel.MostPageBytes/8*3)})
 	}
 	must(t, s.CreateTaskset(ctx, set, tasks))
-	first, next, err := s.ListTasks(ctx, set.ID, relabel.Page{Limit: 500})
+	first, next, err := s.ListTasks(ctx, set.ID, 0, relabel.Page{Limit: 500})
 	must(t, err)
 	if len(first) != 2 || next == "" {
 		t.Errorf("%d tasks, next %q", len(first), next)
 	}
-	second, _, err := s.ListTasks(ctx, set.ID, relabel.Page{Limit: 500, After: next})
+	second, _, err := s.ListTasks(ctx, set.ID, 0, relabel.Page{Limit: 500, After: next})
 	must(t, err)
 	if len(second) != 2 || second[0].InstanceID != "a__b-2" {
 		t.Errorf("then %d tasks", len(second))
 	}
-	names, err := s.ListTaskNames(ctx, set.ID)
+	names, err := s.ListTaskNames(ctx, set.ID, 0)
 	must(t, err)
 	if len(names) != 5 || names[4].InstanceID != "a__b-4" || !names[3].HeldOut || names[3].ID != tasks[3].ID || names[3].Patch != "" {
 		t.Errorf("names: %+v", names)

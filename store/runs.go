@@ -10,7 +10,7 @@ import (
 	"relabel"
 )
 
-var runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.task_kind, ru.prompts, ru.taskset_id, ru.instances, coalesce(ru.teacher_id, '00000000-0000-0000-0000-000000000000') AS teacher_id, ru.beta, ru.rho, ru.labels, ru.label_rule, ru.verify,
+var runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.task_kind, ru.prompts, ru.taskset_id, ru.taskset_revision, ru.instances, coalesce(ru.teacher_id, '00000000-0000-0000-0000-000000000000') AS teacher_id, ru.beta, ru.rho, ru.labels, ru.label_rule, ru.verify,
 	` + limitsOf("ru") + ` AS limits,
 	ru.seed, ru.draw, coalesce(ru.tasks_per_round, 0) AS tasks_per_round, coalesce(ru.generations, 0) AS generations,
 	coalesce(ru.rounds, 0) AS rounds, coalesce(ru.preset, '') AS preset, ru.trainer,
@@ -24,9 +24,9 @@ var runSelect = `SELECT ru.id, ru.name, ru.recipe, ru.scaffold, ru.task_kind, ru
 const runInsert = `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskset_id, instances, teacher_id, beta, rho, labels,
 	max_turns, max_context_tokens, wall_clock_seconds, command_seconds, verify_seconds, environment_retries, seed,
 	budget_tokens, budget_micros, webhook, draw, tasks_per_round, generations, rounds, preset, trainer, allow_benchmarks, verify, label_rule,
-	task_kind, score_depth, observation_bytes, max_prompt_tokens, max_response_tokens)
+	task_kind, score_depth, observation_bytes, max_prompt_tokens, max_response_tokens, taskset_revision)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, '00000000-0000-0000-0000-000000000000'::uuid), $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, nullif($19::bigint, 0), nullif($20::bigint, 0), $21,
-	$22, nullif($23::integer, 0), nullif($24::integer, 0), nullif($25::integer, 0), nullif($26, ''), $27, $28, coalesce(nullif($29, ''), 'all'), coalesce(nullif($30, ''), 'all'), coalesce(nullif($31, ''), 'repair'), $32, $33, $34, $35)`
+	$22, nullif($23::integer, 0), nullif($24::integer, 0), nullif($25::integer, 0), nullif($26, ''), $27, $28, coalesce(nullif($29, ''), 'all'), coalesce(nullif($30, ''), 'all'), coalesce(nullif($31, ''), 'repair'), $32, $33, $34, $35, $36)`
 
 // CreateRun stores a run, which never changes afterwards, with a copy of its hints. CodeConflict if the name is
 // taken, CodeInvalid if the answers that it takes hints from are of none of its tasks.
@@ -48,7 +48,7 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 		_, err := tx.Exec(ctx, runInsert, r.ID, r.Name, r.Recipe, r.Scaffold, r.Prompts, r.TasksetID, instances, r.TeacherID, r.Beta, r.Rho, labels,
 			r.Limits.MaxTurns, r.Limits.MaxContextTokens, r.Limits.WallClockSeconds, r.Limits.CommandSeconds, r.Limits.VerifySeconds, r.Limits.EnvironmentRetries, r.Seed,
 			budget.Tokens, budget.CostMicros(), r.Webhook, cmp.Or(r.Draw, relabel.DrawAnew), r.TasksPerRound, r.Generations, r.Rounds, r.Preset, r.Trainer, noneAsNull(r.AllowBenchmarks), r.Verify, r.LabelRule,
-			r.TaskKind, r.Limits.ScoreDepth, r.Limits.ObservationBytes, r.Limits.MaxPromptTokens, r.Limits.MaxResponseTokens)
+			r.TaskKind, r.Limits.ScoreDepth, r.Limits.ObservationBytes, r.Limits.MaxPromptTokens, r.Limits.MaxResponseTokens, max(r.TasksetRevision, 1))
 		if err != nil || r.HintsFrom == nil {
 			return taken(err, "runs_name", "run", r.Name, "choose another name, or go on with that run by starting its next iteration")
 		}

@@ -9,12 +9,16 @@ import (
 	"relabel"
 )
 
-const tasksetSelect = `SELECT ts.id, ts.name, ts.digest, ts.kind, ts.tasks, ts.held_out, ts.created_at FROM tasksets ts`
+// tasksetSelect is tasksets ts at their newest revision.
+const tasksetSelect = tasksetColumns + " AND tv.revision = ts.revision"
+
+const tasksetColumns = `SELECT ts.id, ts.name, ts.digest, ts.kind, tv.revision, tv.tasks, tv.held_out, tv.excluded, ts.created_at
+	FROM tasksets ts JOIN taskset_revisions tv ON tv.taskset_id = ts.id`
 
 const taskColumns = `ta.id, ta.taskset_id, ta.kind, ta.instance_id, ta.repo, ta.base_commit, ta.image, ta.workdir,
 	ta.problem_statement AS problem, ta.hints_text AS hints, ta.patch AS gold, ta.test_patch AS tests,
 	ta.test_cmd, ta.eval_script AS script, ta.log_parser, ta.fail_to_pass, ta.pass_to_pass,
-	ta.gold_files, ta.gold_functions, ta.held_out`
+	ta.gold_files, ta.gold_functions, ta.held_out, ta.added_in, ta.replaced_in, coalesce(ta.excluded, '') AS excluded`
 
 const taskSelect = "SELECT " + taskColumns + " FROM tasks ta"
 
@@ -44,28 +48,37 @@ func readTask(ctx context.Context, q querier, query string, args ...any) (relabe
 // counts from the tasks. CodeConflict if the name is taken.
 func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []relabel.Task) error {
 	set.ID = ensureID(set.ID)
-	held := 0
-	for _, t := range tasks {
-		if t.HeldOut {
-			held++
-		}
-	}
 	return s.retryTx(ctx, unlessCreated("tasksets", set.ID), func(tx pgx.Tx, _ bool) error {
-		_, err := tx.Exec(ctx, "INSERT INTO tasksets (id, name, digest, kind, tasks, held_out) VALUES ($1, $2, $3, $4, $5, $6)",
-			set.ID, set.Name, set.Digest, cmp.Or(set.Kind, relabel.Repair), len(tasks), held)
+		_, err := tx.Exec(ctx, "INSERT INTO tasksets (id, name, digest, kind) VALUES ($1, $2, $3, $4)", set.ID, set.Name, set.Digest, cmp.Or(set.Kind, relabel.Repair))
 		if err != nil {
 			return taken(err, "tasksets_name", "taskset", set.Name, "use that one, or import this file under another name")
 		}
-		columns := []string{"id", "taskset_id", "kind", "instance_id", "repo", "base_commit", "image", "workdir", "problem_statement",
-			"hints_text", "patch", "test_patch", "test_cmd", "eval_script", "log_parser", "fail_to_pass", "pass_to_pass", "gold_files", "gold_functions", "held_out"}
-		_, err = tx.CopyFrom(ctx, pgx.Identifier{"tasks"}, columns, pgx.CopyFromSlice(len(tasks), func(i int) ([]any, error) {
-			t := tasks[i]
-			return []any{ensureID(t.ID), set.ID, cmp.Or(t.Kind, relabel.Repair), t.InstanceID, t.Repo, t.BaseCommit, t.Image, t.Workdir, []byte(t.ProblemStatement),
-				[]byte(t.HintsText), []byte(t.Patch), []byte(t.TestPatch), t.TestCmd, []byte(t.EvalScript), t.LogParser, texts(t.FailToPass), texts(t.PassToPass),
-				noneAsNull(t.GoldFiles), noneAsNull(t.GoldFunctions), t.HeldOut}, nil
-		}))
-		return err
+		if err := copyTasks(ctx, tx, set.ID, 1, tasks); err != nil {
+			return err
+		}
+		return recordRevision(ctx, tx, set.ID, 1, relabel.TasksImported, set.Digest)
 	})
+}
+
+// copyTasks stores tasks that a revision of a taskset adds. It sets zero ids and empty kinds.
+func copyTasks(ctx context.Context, tx pgx.Tx, set relabel.ID, revision int, tasks []relabel.Task) error {
+	columns := []string{"id", "taskset_id", "kind", "instance_id", "repo", "base_commit", "image", "workdir", "problem_statement", "hints_text", "patch",
+		"test_patch", "test_cmd", "eval_script", "log_parser", "fail_to_pass", "pass_to_pass", "gold_files", "gold_functions", "held_out", "added_in", "excluded"}
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"tasks"}, columns, pgx.CopyFromSlice(len(tasks), func(i int) ([]any, error) {
+		t := tasks[i]
+		return []any{ensureID(t.ID), set, cmp.Or(t.Kind, relabel.Repair), t.InstanceID, t.Repo, t.BaseCommit, t.Image, t.Workdir, []byte(t.ProblemStatement),
+			[]byte(t.HintsText), []byte(t.Patch), []byte(t.TestPatch), t.TestCmd, []byte(t.EvalScript), t.LogParser, texts(t.FailToPass), texts(t.PassToPass),
+			noneAsNull(t.GoldFiles), noneAsNull(t.GoldFunctions), t.HeldOut, revision, emptyAsNull(t.Excluded)}, nil
+	}))
+	return err
+}
+
+// emptyAsNull returns a text for a column that is null instead of empty.
+func emptyAsNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }
 
 // ensureID returns id, or a new one if it is zero.
@@ -101,15 +114,15 @@ func (s *Store) FindTaskOf(ctx context.Context, trajectory relabel.ID) (relabel.
 	return task, notFound("trajectory", trajectory, err)
 }
 
-// ListTasks lists a taskset's tasks in the byte order of their instance ids, none if there is
-// no such taskset. CodeInvalid for an invalid page.
-func (s *Store) ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Page) ([]relabel.Task, string, error) {
+// ListTasks lists a taskset's tasks at a revision, 0 for the newest, in the byte order of their instance ids,
+// none if there is no such taskset. CodeInvalid for an invalid page.
+func (s *Store) ListTasks(ctx context.Context, taskset relabel.ID, revision int, p relabel.Page) ([]relabel.Task, string, error) {
 	after, limit, err := namePage(p)
 	if err != nil {
 		return nil, "", err
 	}
-	tasks, more, err := collectPage(ctx, s, scanTask, limit, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id > $2 ORDER BY ta.instance_id LIMIT $3",
-		[]any{taskset, after, limit + 1})
+	tasks, more, err := collectPage(ctx, s, scanTask, limit, taskSelect+" WHERE "+atRevision("$1", "$2")+" AND ta.instance_id > $3 ORDER BY ta.instance_id LIMIT $4",
+		[]any{taskset, revision, after, limit + 1})
 	if err != nil {
 		return nil, "", classify(err)
 	}
@@ -120,13 +133,15 @@ func (s *Store) ListTasks(ctx context.Context, taskset relabel.ID, p relabel.Pag
 	return tasks, next, nil
 }
 
-// ListTaskNames lists all tasks of a taskset with only their ids, instance ids and held-out
-// marks, in the byte order of instance ids; none if there is no such taskset.
-func (s *Store) ListTaskNames(ctx context.Context, taskset relabel.ID) ([]relabel.Task, error) {
-	rows, _ := s.pool.Query(ctx, "SELECT id, instance_id, held_out FROM tasks WHERE taskset_id = $1 ORDER BY instance_id", taskset)
+// ListTaskNames lists all tasks of a taskset at a revision, 0 for the newest, with only their ids, instance
+// ids, held-out marks and why they are excluded, in the byte order of instance ids; none if there is no
+// such taskset.
+func (s *Store) ListTaskNames(ctx context.Context, taskset relabel.ID, revision int) ([]relabel.Task, error) {
+	rows, _ := s.pool.Query(ctx, "SELECT ta.id, ta.instance_id, ta.held_out, coalesce(ta.excluded, '') FROM tasks ta WHERE "+
+		atRevision("$1", "$2")+" ORDER BY ta.instance_id", taskset, revision)
 	var all []relabel.Task
 	task := relabel.Task{TasksetID: taskset}
-	_, err := pgx.ForEachRow(rows, []any{&task.ID, &task.InstanceID, &task.HeldOut}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&task.ID, &task.InstanceID, &task.HeldOut, &task.Excluded}, func() error {
 		all = append(all, task)
 		return nil
 	})
@@ -138,17 +153,17 @@ func (s *Store) FindTasksetByName(ctx context.Context, name string) (relabel.Tas
 	return find[relabel.Taskset](ctx, s, "taskset", name, tasksetSelect+" WHERE ts.name = $1", validUTF8(name))
 }
 
-// FindTaskByInstance returns a taskset's task; CodeNotFound if there is none.
+// FindTaskByInstance returns a taskset's task at its newest revision; CodeNotFound if there is none.
 func (s *Store) FindTaskByInstance(ctx context.Context, taskset relabel.ID, instance string) (relabel.Task, error) {
-	task, err := readTask(ctx, s.pool, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id = $2", taskset, validUTF8(instance))
+	task, err := readTask(ctx, s.pool, taskSelect+" WHERE ta.taskset_id = $1 AND ta.instance_id = $2 AND ta.replaced_in IS NULL", taskset, validUTF8(instance))
 	return task, notFound("task", instance, err)
 }
 
 // taskHeads are the tasks of taskset $1 that match the filter, with the counts of their
 // trajectories. The start of the problem is cut by bytes and repaired when it is read.
-const taskHeads = `SELECT ta.id, ta.instance_id, ta.repo, ta.held_out, ta.begins, c.* FROM (
-		SELECT id, instance_id, repo, held_out, substring(problem_statement FROM 1 FOR 1200) AS begins FROM tasks
-		WHERE taskset_id = $1 AND (position(lower($2) IN lower(instance_id)) > 0 OR position(lower($2) IN lower(repo)) > 0) AND ($3::boolean IS NULL OR held_out = $3)
+var taskHeads = `SELECT ta.id, ta.instance_id, ta.repo, ta.held_out, ta.excluded, ta.begins, c.* FROM (
+		SELECT id, instance_id, repo, held_out, coalesce(excluded, '') AS excluded, substring(problem_statement FROM 1 FOR 1200) AS begins FROM tasks ta
+		WHERE ` + atRevision("$1", "$6") + ` AND (position(lower($2) IN lower(instance_id)) > 0 OR position(lower($2) IN lower(repo)) > 0) AND ($3::boolean IS NULL OR held_out = $3)
 			AND instance_id > $4 ORDER BY instance_id LIMIT $5) ta
 	LEFT JOIN LATERAL (SELECT ` + cellCounts + ` FROM trajectories tr WHERE tr.task_id = ta.id) c ON true ORDER BY ta.instance_id`
 
@@ -159,7 +174,7 @@ func (s *Store) ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel
 	if err != nil {
 		return nil, "", err
 	}
-	rows, _ := s.pool.Query(ctx, taskHeads, taskset, validUTF8(f.Part), f.HeldOut, after, limit+1)
+	rows, _ := s.pool.Query(ctx, taskHeads, taskset, validUTF8(f.Part), f.HeldOut, after, limit+1, f.Revision)
 	heads, err := pgx.CollectRows(rows, scanTaskHead)
 	if err != nil {
 		return nil, "", classify(err)
@@ -174,7 +189,7 @@ func (s *Store) ListTaskHeads(ctx context.Context, taskset relabel.ID, f relabel
 
 func scanTaskHead(row pgx.CollectableRow) (h relabel.TaskHead, err error) {
 	var begins []byte
-	err = row.Scan(append([]any{&h.ID, &h.InstanceID, &h.Repo, &h.HeldOut, &begins}, cellFields(&h.Outcomes)...)...)
+	err = row.Scan(append([]any{&h.ID, &h.InstanceID, &h.Repo, &h.HeldOut, &h.Excluded, &begins}, cellFields(&h.Outcomes)...)...)
 	text := []rune(validUTF8(string(begins)))
 	h.Begins = string(text[:min(len(text), 300)])
 	return h, err

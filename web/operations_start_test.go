@@ -96,7 +96,7 @@ func TestAnIterationsFormHasOnlyWhatItsKindAndRecipeTake(t *testing.T) {
 // taskIDs are the first n tasks of the run's task set.
 func (s *site) taskIDs(n int) (ids []relabel.ID) {
 	s.t.Helper()
-	tasks, err := s.store.ListTaskNames(s.t.Context(), s.run.TasksetID)
+	tasks, err := s.store.ListTaskNames(s.t.Context(), s.run.TasksetID, 0)
 	s.must(err)
 	for _, task := range tasks[:n] {
 		ids = append(ids, task.ID)

@@ -16,7 +16,7 @@ func (s *site) rounds() {
 	s.rollout()
 	set, err := s.store.FindTaskset(ctx, s.run.TasksetID)
 	s.must(err)
-	tasks, _, err := s.store.ListTasks(ctx, set.ID, relabel.Page{Limit: 10})
+	tasks, _, err := s.store.ListTasks(ctx, set.ID, 0, relabel.Page{Limit: 10})
 	s.must(err)
 	s.must(s.store.Fail(ctx, s.claim(s.queued()), relabel.FailVerifier, "no log"))
 	for number := 2; number <= 3; number++ {

@@ -84,6 +84,8 @@ func drawnAgain(draw relabel.Draw, kind relabel.IterationKind, tasks []relabel.T
 		switch {
 		case !ok:
 			gone = append(gone, id)
+		case task.Excluded != "":
+			return nil, relabel.Errorf(relabel.CodeInvalid, "%q of iteration %s is excluded: %s", id, draw.IterationID, task.Excluded).On("again")
 		case task.HeldOut && kind != relabel.Evaluate:
 			return nil, relabel.Errorf(relabel.CodeInvalid, "%q of iteration %s is held out: it is never rolled out for training", id, draw.IterationID).On("again")
 		default:
@@ -109,8 +111,9 @@ func within(run relabel.Run, kind relabel.IterationKind, tasks []relabel.Task) [
 	return slices.DeleteFunc(slices.Clone(tasks), func(t relabel.Task) bool { return !selected[t.InstanceID] })
 }
 
+// heldOut returns the tasks that are held out, or the others, without excluded ones.
 func heldOut(tasks []relabel.Task, is bool) []relabel.Task {
-	return slices.DeleteFunc(slices.Clone(tasks), func(t relabel.Task) bool { return t.HeldOut != is })
+	return slices.DeleteFunc(slices.Clone(tasks), func(t relabel.Task) bool { return t.HeldOut != is || t.Excluded != "" })
 }
 
 func byInstance(tasks []relabel.Task) map[string]relabel.Task {
@@ -130,6 +133,8 @@ func named(instances []string, kind relabel.IterationKind, tasks []relabel.Task)
 		switch {
 		case !ok:
 			return nil, relabel.Errorf(relabel.CodeInvalid, "%q is not a task of this run, or is named twice", id).On("instances")
+		case task.Excluded != "":
+			return nil, relabel.Errorf(relabel.CodeInvalid, "%q is excluded: %s", id, task.Excluded).On("instances")
 		case task.HeldOut && kind != relabel.Evaluate:
 			return nil, relabel.Errorf(relabel.CodeInvalid, "%q is held out: it is never rolled out for training", id).On("instances")
 		}
