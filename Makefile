@@ -75,7 +75,7 @@ test-all: test ## All tests, then those that are too long for `make test`: all t
 	@RELABEL_TEST_PYTHON="$$(scripts/python.sh shard/testdata/requirements.txt)" scripts/test-all.sh
 
 .PHONY: runner-images
-runner-images: install ## Make the images with Go, Jest and Vitest that tests of the verifier start from
+runner-images: install ## Make the images with Go, Jest and Vitest that tests of the verifier start from; all: scripts/runner-images.sh python go rust node java
 	@scripts/runner-images.sh
 
 .PHONY: forgeries

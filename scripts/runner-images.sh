@@ -1,43 +1,71 @@
 #!/usr/bin/env bash
-# Makes the base images of the verifier's tests for runners other than Python's:
+# runner-images.sh [python|go|rust|node|java|jest|vitest]… makes the named images that
+# tasks in these languages start from; without names those of the verifier's tests: go,
+# jest and vitest.
 #
+#   relabel/base-python:bookworm  Debian with git, Python, pip and a C compiler
 #   relabel/base-go:bookworm      Debian with git and Go (golang-go)
+#   relabel/base-rust:bookworm    Debian with git, Rust (rustc-web, cargo-web) and a C compiler
+#   relabel/base-node:bookworm    Debian with git, Node.js and npm
+#   relabel/base-java:bookworm    Debian with git, Java (default-jdk-headless) and Maven
 #   relabel/base-jest:bookworm    Debian with git, Node.js, and Jest in /testbed/node_modules
 #   relabel/base-vitest:bookworm  the same with Vitest
 #
 # Images made from the same packages and versions are kept. Root bootstraps the others
-# from Debian's archive; Jest and Vitest come from npm's registry. The first run takes
-# about three minutes.
+# from Debian's archive; npm, Jest and Vitest come from npm's registry. An image takes one
+# to three minutes.
 #
 #   RELABEL_DEBIAN_MIRROR  Debian archive, instead of debootstrap's own
 set -euo pipefail
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 go_image=relabel/base-go:bookworm
-node_image=relabel/base-node:bookworm
+node_image=relabel/base-nodejs:bookworm
 common=git,patch,procps,ca-certificates
 go_packages=$common,golang-go
+# The last cargo and rustc that Debian has for its stable release are named -web.
+declare -A debian_packages=(
+    [python]=$common,python3,python3-dev,python3-pip,python3-venv,python3-pytest,gcc,g++,make
+    [rust]=$common,rustc-web,cargo-web,gcc,libc6-dev
+    [java]=$common,maven,default-jdk-headless
+)
 # npm is there for commands such as npx jest and npm test. What these packages need is
 # resolved as of the day, so that each machine gets the same versions.
 npm=npm@10.8.2
 resolved_before=2025-06-01
-declare -A node_packages=([jest]="jest@29.7.0 $npm" [vitest]="vitest@1.6.1 $npm")
+declare -A node_packages=([node]=$npm [jest]="jest@29.7.0 $npm" [vitest]="vitest@1.6.1 $npm")
+declare -A node_folders=([node]=/usr/local/lib/node_modules [jest]=/testbed/node_modules [vitest]=/testbed/node_modules)
 
 main() {
     mkdir -p "$cache"
     exec 9>"$cache/runner-images.lock"
     flock 9 # two calls at once build each image once
-    if ! made_of "$go_image" "$go_packages, built"; then
-        bootstrap "$go_image" "$go_packages" --change 'ENV CGO_ENABLED=0' --change 'ENV GOPROXY=off'
-        build_go_library
-    fi
-    local runner
-    for runner in jest vitest; do
-        if ! made_of "relabel/base-$runner:bookworm" "${node_packages[$runner]} $resolved_before"; then
-            bootstrap "$node_image" "$common,nodejs"
-            install_node_packages "$runner"
-        fi
+    [ $# -gt 0 ] || set -- go jest vitest
+    local name
+    for name in "$@"; do
+        case $name in
+        go) go_image ;;
+        node | jest | vitest) node_image "$name" ;;
+        python | rust | java) bootstrap "relabel/base-$name:bookworm" "${debian_packages[$name]}" ;;
+        *)
+            echo "runner images: $name is not python, go, rust, node, java, jest or vitest" >&2
+            exit 2
+            ;;
+        esac
     done
+}
+
+go_image() {
+    made_of "$go_image" "$go_packages, built" && return
+    bootstrap "$go_image" "$go_packages" --change 'ENV CGO_ENABLED=0' --change 'ENV GOPROXY=off'
+    build_go_library
+}
+
+# node_image NAME makes the image of Node.js with npm, or with a test runner and npm.
+node_image() {
+    made_of "relabel/base-$1:bookworm" "${node_packages[$1]} $resolved_before" && return
+    bootstrap "$node_image" "$common,nodejs"
+    install_node_packages "$1"
 }
 
 # made_of IMAGE CONTENT reports whether the image is there and its label names the content.
@@ -82,9 +110,9 @@ build() {
     rm -rf "$2" "$2.log"
 }
 
-# install_node_packages RUNNER adds the runner's packages to the image of Node.js.
+# install_node_packages NAME adds the packages of npm that an image has to the image of Node.js.
 install_node_packages() {
-    local runner=$1 packages=${node_packages[$1]} work
+    local runner=$1 packages=${node_packages[$1]} folder=${node_folders[$1]} work
     command -v npm >/dev/null || {
         echo "runner images: npm is needed to fetch $packages: apt-get install -y npm" >&2
         exit 1
@@ -101,8 +129,8 @@ install_node_packages() {
     fi
     cat >"$work/Dockerfile" <<END
 FROM $node_image
-COPY node_modules /testbed/node_modules
-RUN ln -s /testbed/node_modules/.bin/npm /testbed/node_modules/.bin/npx /usr/local/bin/
+COPY node_modules $folder
+RUN ln -s $folder/.bin/npm $folder/.bin/npx /usr/local/bin/
 LABEL relabel.packages="$packages $resolved_before"
 END
     printf 'npm\n' >"$work/.dockerignore"
