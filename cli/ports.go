@@ -19,6 +19,10 @@ type Ports struct {
 	VerifyExport func(ctx context.Context, o VerifyOptions) (VerifyReport, error)
 	// OpenValidation connects to Docker. validate tests the gold and the empty patch of a task.
 	OpenValidation func(ctx context.Context, f DockerFlags) (validate ValidateTask, close func() error, err error)
+	// DetectRecipe returns the recipe file of a repository, and BuildTasks builds tasks; done receives a line for
+	// each finished candidate.
+	DetectRecipe func(ctx context.Context, c *TasksBuild) (recipe []byte, err error)
+	BuildTasks   func(ctx context.Context, c *TasksBuild, done func(line string)) (BuiltTasks, error)
 	// OpenMirrors opens the mirrors of tasks to localise.
 	OpenMirrors OpenMirrors
 	// CheckDocker and CheckDatabase return what they found, or an error that says what to do.

@@ -13,6 +13,9 @@ import (
 	"relabel"
 )
 
+// TasksFile is the name of the file of tasks in an output folder.
+const TasksFile = "tasks.jsonl"
+
 // folder is the output folder of a build.
 type folder struct {
 	dir     string
@@ -87,7 +90,7 @@ func (f *folder) write(tasks []Entry, report Report) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(replace(filepath.Join(f.dir, "tasks.jsonl"), lines.Bytes()),
+	return errors.Join(replace(filepath.Join(f.dir, TasksFile), lines.Bytes()),
 		replace(filepath.Join(f.dir, "report.json"), append(text, '\n')))
 }
 

@@ -136,8 +136,12 @@ func (m *images) base(ctx context.Context, t *trial) (name string, release func(
 	}
 	name = sharedName(t.candidate, m.folder.id, "base", key)
 	release, refusal, err = m.share(ctx, name, key, func(labels map[string]string) (*Refusal, error) {
-		err := m.engine.BuildDockerfile(ctx, name, m.dockerfile(t.recipe), labels)
-		return refusalOf(err, ReasonDockerfile)
+		file, err := t.logFile(t.candidate.ID, "dockerfile")
+		if err != nil {
+			return nil, err
+		}
+		err = m.engine.BuildDockerfile(ctx, name, m.dockerfile(t.recipe), labels, m.options.Variables, file)
+		return refusalOf(errors.Join(err, file.Close()), ReasonDockerfile)
 	})
 	return name, release, refusal, err
 }
@@ -248,7 +252,9 @@ func (m *images) removeIdle(ctx context.Context, except map[string]bool) error {
 }
 
 // remove removes the image of a candidate.
-func (m *images) remove(ctx context.Context, name string) error { return m.engine.RemoveImage(ctx, name) }
+func (m *images) remove(ctx context.Context, name string) error {
+	return m.engine.RemoveImage(ctx, name)
+}
 
 // removeUnused removes all images of the output folder but those of the tasks, and those that they were made from.
 func (m *images) removeUnused(ctx context.Context, tasks []Entry) error {

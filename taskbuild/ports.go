@@ -15,9 +15,9 @@ type Engine interface {
 	// MakeImage makes an image: see ImageSpec. If it fails, it leaves nothing behind. A command that
 	// fails or does not end is a *CommandError.
 	MakeImage(ctx context.Context, spec ImageSpec) error
-	// BuildDockerfile builds an image from a folder with a file named Dockerfile. A failed build is a
-	// *CommandError.
-	BuildDockerfile(ctx context.Context, name, file string, labels map[string]string) error
+	// BuildDockerfile builds an image from a Dockerfile, whose folder is the context. A failed build is a
+	// *CommandError. variables are arguments of the build; log receives its output.
+	BuildDockerfile(ctx context.Context, name, file string, labels, variables map[string]string, log io.Writer) error
 	// EnsureImage pulls an image that does not exist.
 	EnsureImage(ctx context.Context, name string) error
 	// RemoveImage removes an image's name, and its layers that no other image uses. It is not an error if

@@ -2,8 +2,11 @@ package taskbuild
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+
+	"relabel/safetext"
 )
 
 // Report is the result of a build.
@@ -54,4 +57,40 @@ func (r Report) Reasons(candidates bool) []ReasonCount {
 	}
 	slices.SortStableFunc(sums, func(a, b ReasonCount) int { return cmp.Compare(b.Count, a.Count) })
 	return sums
+}
+
+// Lines returns the report as text: the counts, and then the reasons of changes that are not tasks.
+func (r Report) Lines() []string {
+	lines := []string{fmt.Sprintf("%d changes, %d candidates, %d sound (%d built now, %.0f s, images of %d MiB)",
+		r.Changes, r.Candidates, r.Sound, r.Built, r.Seconds, r.Bytes>>20)}
+	if r.Postponed > 0 {
+		lines = append(lines, fmt.Sprintf("%d candidates wait for the next build: %s", r.Postponed, r.Stopped))
+	}
+	if r.Flaky > 0 {
+		lines = append(lines, fmt.Sprintf("%d flaky tests are left out of the tasks", r.Flaky))
+	}
+	for _, group := range []struct {
+		name       string
+		candidates bool
+	}{{"not a candidate", false}, {"not sound", true}} {
+		for _, c := range r.Reasons(group.candidates) {
+			lines = append(lines, fmt.Sprintf("%4d %s: %s", c.Count, group.name, c.Reason))
+		}
+	}
+	return lines
+}
+
+// Line is the entry as one line of progress.
+func (e Entry) Line() string {
+	what := string(e.Reason)
+	switch {
+	case e.Reason == "":
+		what = fmt.Sprintf("sound, %d to fix, %d to keep", len(e.Task.FailToPass), len(e.Task.PassToPass))
+		if len(e.Flaky) > 0 {
+			what += fmt.Sprintf(", %d flaky", len(e.Flaky))
+		}
+	case e.Detail != "":
+		what += ": " + e.Detail
+	}
+	return safetext.TerminalLine(fmt.Sprintf("%s: %s (%.1f s) – %s", e.ID, what, e.Seconds, e.Title))
 }

@@ -39,6 +39,8 @@ func ports() *cli.Ports {
 		},
 		VerifyExport:   verifyExport,
 		OpenValidation: openValidation,
+		DetectRecipe:   detectRecipe,
+		BuildTasks:     buildTasks,
 		OpenMirrors:    openMirrorsOf,
 		CheckDocker:    checkDocker,
 		CheckDatabase:  checkDatabase,

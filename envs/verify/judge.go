@@ -184,7 +184,7 @@ type evidence struct {
 func (s *stage) judge(e evidence, planted *canary.Planting) trial {
 	t := trial{
 		ran: true, bare: s.bare, left: s.left, reported: e.node != nil,
-		counts: s.counts(e, planted), verdict: results.Grade(s.task, e.outcomes),
+		counts: s.counts(e, planted), outcomes: e.outcomes, verdict: results.Grade(s.task, e.outcomes),
 	}
 	t.verdict.Output = kept(e.run)
 	if planted != nil {
@@ -213,6 +213,7 @@ func (s *stage) judge(e evidence, planted *canary.Planting) trial {
 	case e.code != 0 && len(e.outcomes) == 0:
 		t.doubt = "the test command failed, exit code " + strconv.Itoa(e.code) + ", and its log names no test"
 		t.disturbed = planted != nil || t.reported
+		t.unnamed = true
 	}
 	return t
 }

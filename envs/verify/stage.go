@@ -117,13 +117,14 @@ func (s *stage) lay(ctx context.Context) *trial {
 	}
 	const doing = "applying the task's test patch"
 	r, problem := s.Run(ctx, doing, layScript, input.Bytes(), 0, s.Index(), s.Tree)
-	if problem == "" && r.Exit != 0 {
+	unapplied := problem == "" && r.Exit != 0
+	if unapplied {
 		problem = protect.Failed(doing, r)
 	}
 	if problem == "" {
 		return nil
 	}
-	return &trial{ran: len(s.patch) > 0, doubt: problem}
+	return &trial{ran: len(s.patch) > 0, doubt: problem, unapplied: unapplied}
 }
 
 // Read returns the first max bytes of a file of the repository.

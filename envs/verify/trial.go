@@ -10,6 +10,7 @@ import (
 	"relabel"
 	"relabel/envs"
 	"relabel/envs/verify/canary"
+	"relabel/envs/verify/results"
 	"relabel/envs/verify/tree"
 )
 
@@ -35,6 +36,9 @@ type trial struct {
 	disturbed bool            // canaries may have made the run fail, see canary.Planting.Broken
 	changed   []string        // files of the tests that changed during the run
 	counts    testCounts
+	outcomes  results.Outcomes // all tests of the log
+	unnamed   bool             // the command failed by itself, and its log names no test
+	unapplied bool             // the task's test patch does not apply
 }
 
 // believed reports whether the run ended and agrees with its canaries.
