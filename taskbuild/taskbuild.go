@@ -91,6 +91,14 @@ const (
 	ReasonUnreadable  Reason = "cannot be read"
 )
 
+// Reasons of injected bugs, from one run of the tests.
+const (
+	ReasonNoEffect   Reason = "changes nothing in the syntax tree, or does not parse"
+	ReasonDoesNotRun Reason = "its tests do not run"
+	ReasonUnnoticed  Reason = "no test fails with the bug"
+	ReasonAllFail    Reason = "no test passes with the bug"
+)
+
 // Reasons of the builder.
 const (
 	ReasonDockerfile     Reason = "its Dockerfile fails"
