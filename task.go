@@ -129,16 +129,6 @@ type TaskFilter struct {
 	HeldOut  *bool
 }
 
-// PulledImage is an image that relabel pulled and may remove.
-type PulledImage struct {
-	Engine   string // the engine's unique id
-	Image    string // its name, as tasks give it
-	ID       string // its id when it was pulled
-	Bytes    int64
-	PulledAt time.Time
-	UsedAt   time.Time
-}
-
 // TaskStore stores task sets and their tasks.
 type TaskStore interface {
 	CreateTaskset(ctx context.Context, set Taskset, tasks []Task) error

@@ -7,6 +7,8 @@ import (
 	"context"
 	"io/fs"
 	"time"
+
+	"relabel"
 )
 
 // Host makes sandboxes. It is safe for concurrent use.
@@ -36,6 +38,13 @@ type Engine interface {
 	Look(ctx context.Context) (Condition, error)
 	// HasImage reports whether the image is present, without pulling it.
 	HasImage(ctx context.Context, image string) (bool, error)
+	// Describe returns the facts of an image on the engine, else in its registry, without pulling it.
+	// The error is the engine's; one of the registry is ImageFacts.Problem.
+	Describe(ctx context.Context, image string) (relabel.ImageFacts, error)
+	// MakeRoom reports whether an image fits into the budget of images beside those of keep, which are
+	// needed before it. If it fits, other unused images that this host pulled are removed until the
+	// budget is met, the least recently used first. Without a budget every image fits.
+	MakeRoom(ctx context.Context, image string, keep []string) (fits bool, err error)
 	// Tidy removes unused images that this host pulled, the least recently used first, until its
 	// configured disk space is free. It keeps images of others.
 	Tidy(ctx context.Context) error

@@ -13,6 +13,7 @@ import (
 // Store is the storage of the resources.
 type Store interface {
 	relabel.TaskStore
+	relabel.ImageStore
 	relabel.BenchmarkStore
 	relabel.EvaluationStore
 	relabel.LocalisationStore

@@ -106,6 +106,7 @@ func New(config Config) http.Handler {
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	s.api = humachi.New(s.router, apiConfig(config))
 	s.addTasksets()
+	s.addImages()
 	s.addBenchmarks()
 	s.addTokenizers()
 	s.addPolicies()

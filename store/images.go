@@ -21,20 +21,20 @@ func (s *Store) NextImages(ctx context.Context, n int) ([]string, error) {
 
 // NotePull records that an image was just pulled to an engine.
 func (s *Store) NotePull(ctx context.Context, p relabel.PulledImage) error {
-	return s.exec(ctx, `INSERT INTO pulled_images (engine, image, id, bytes) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (engine, image) DO UPDATE SET id = excluded.id, bytes = excluded.bytes, pulled_at = clock_timestamp(), used_at = clock_timestamp()`,
-		p.Engine, p.Image, p.ID, p.Bytes)
+	return s.exec(ctx, `INSERT INTO pulled_images (engine, image, id, bytes, layers) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (engine, image) DO UPDATE SET id = excluded.id, bytes = excluded.bytes, layers = excluded.layers, pulled_at = clock_timestamp(), used_at = clock_timestamp()`,
+		p.Engine, p.Image, p.ID, p.Bytes, p.Layers)
 }
 
-// NoteUse records that a pulled image is in use, to the minute.
-func (s *Store) NoteUse(ctx context.Context, engine, image string) error {
+// NoteUse records that pulled images are in use, to the minute.
+func (s *Store) NoteUse(ctx context.Context, engine string, images ...string) error {
 	return s.exec(ctx, `UPDATE pulled_images SET used_at = clock_timestamp()
-			WHERE engine = $1 AND image = $2 AND used_at < clock_timestamp() - interval '1 minute'`, engine, image)
+			WHERE engine = $1 AND image = ANY ($2) AND used_at < clock_timestamp() - interval '1 minute'`, engine, images)
 }
 
 // ListPulled returns an engine's pulled images, the least recently used first.
 func (s *Store) ListPulled(ctx context.Context, engine string) ([]relabel.PulledImage, error) {
-	return listAll[relabel.PulledImage](ctx, s, `SELECT engine, image, id, bytes, pulled_at, used_at FROM pulled_images
+	return listAll[relabel.PulledImage](ctx, s, `SELECT engine, image, id, bytes, layers, pulled_at, used_at FROM pulled_images
 		WHERE engine = $1 ORDER BY used_at, image`, engine)
 }
 

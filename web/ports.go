@@ -15,6 +15,7 @@ type Store interface {
 	relabel.IterationStore
 	relabel.SchedulingStore
 	relabel.TaskStore
+	relabel.ImageStore
 	relabel.BenchmarkStore
 	relabel.EvaluationStore
 	relabel.LocalisationStore

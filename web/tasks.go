@@ -13,7 +13,10 @@ import (
 const tasksShown = 50
 
 func (v *viewer) taskRoutes() routes {
-	return routes{"GET /tasks": v.listTasksets, "GET /tasks/{taskset}": of(v.tasksetOf, v.listTasks), "GET /tasks/{taskset}/{instance}": of(v.tasksetOf, v.showTask)}
+	to := routes{"GET /tasks": v.listTasksets, "GET /tasks/{taskset}": of(v.tasksetOf, v.listTasks), "GET /tasks/{taskset}/{instance}": of(v.tasksetOf, v.showTask),
+		"GET /tasks/{taskset}/images": of(v.tasksetOf, v.listImages)}
+	v.addOperation(to, "/tasks/{taskset}/images/check", on(v.tasksetOf, v.checkImages))
+	return to
 }
 
 func (v *viewer) listTasksets(w http.ResponseWriter, r *http.Request) error {

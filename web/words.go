@@ -36,6 +36,7 @@ var functions = template.FuncMap{
 	"schedule":    scheduleOf,
 	"ms":          show.Duration,
 	"size":        show.Size,
+	"size64":      func(bytes int64) string { return show.Size(int(bytes)) },
 	"asset":       assetURL,
 	"mode":        modeWord,
 	"proportion":  proportionWords,

@@ -18,6 +18,9 @@ type PrefetchConfig struct {
 	Trajectories int // queued trajectories whose images are pulled
 	// NextImages returns the images of the next n queued trajectories.
 	NextImages func(ctx context.Context, n int) ([]string, error)
+	// MakeRoom reports whether an image fits on its engine beside those that are needed before it, and
+	// removes others to make room.
+	MakeRoom func(ctx context.Context, image string, before []string) (fits bool, err error)
 	// Pull makes an image present on an engine.
 	Pull func(ctx context.Context, image string) error
 	// Idle reports whether nothing is pulled now: the process drains or lacks capacity.
@@ -40,7 +43,7 @@ func NewPrefetch(c PrefetchConfig) (*Prefetch, error) {
 	p := &Prefetch{PrefetchConfig: c, seen: map[string]time.Time{}}
 	p.periodic = periodic{Task: Task{Period: prefetchPeriod, Run: p.RunNow, Failure: "cannot prefetch images", Log: c.Log}}
 	return p, require("prefetch", requirement{"Trajectories", c.Trajectories > 0}, requirement{"NextImages", c.NextImages != nil},
-		requirement{"Pull", c.Pull != nil}, requirement{"Idle", c.Idle != nil})
+		requirement{"MakeRoom", c.MakeRoom != nil}, requirement{"Pull", c.Pull != nil}, requirement{"Idle", c.Idle != nil})
 }
 
 // Stop ends the service and waits for its pulls.
@@ -49,7 +52,8 @@ func (p *Prefetch) Stop() {
 	p.pulls.Wait()
 }
 
-// RunNow begins to pull the images that are needed next. Pulls end with ctx.
+// RunNow begins to pull the images that are needed next, in the order of need, and stops at the first one
+// that does not fit. Pulls end with ctx.
 func (p *Prefetch) RunNow(ctx context.Context) error {
 	if p.Idle(ctx) {
 		return nil
@@ -58,10 +62,30 @@ func (p *Prefetch) RunNow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, image := range p.due(images) {
+	due := p.due(images)
+	for i, image := range images {
+		if !due[image] {
+			continue
+		}
+		fits, err := p.MakeRoom(ctx, image, images[:i])
+		if err != nil || !fits {
+			p.forget(images[i:], due)
+			return err
+		}
 		p.pulls.Go(func() { p.pull(ctx, image) })
 	}
 	return nil
+}
+
+// forget makes the due images of a list due again.
+func (p *Prefetch) forget(images []string, due map[string]bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, image := range images {
+		if due[image] {
+			delete(p.seen, image)
+		}
+	}
 }
 
 func (p *Prefetch) pull(ctx context.Context, image string) {
@@ -76,14 +100,14 @@ func (p *Prefetch) pull(ctx context.Context, image string) {
 }
 
 // due returns the images to pull now and forgets those that are no longer needed.
-func (p *Prefetch) due(images []string) (due []string) {
+func (p *Prefetch) due(images []string) map[string]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	seen := map[string]time.Time{}
+	due, seen := map[string]bool{}, map[string]time.Time{}
 	for _, image := range images {
 		retryAt, known := p.seen[image]
 		if !known || !retryAt.IsZero() && time.Now().After(retryAt) {
-			due, retryAt = append(due, image), time.Time{}
+			due[image], retryAt = true, time.Time{}
 		}
 		seen[image] = retryAt
 	}

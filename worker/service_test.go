@@ -107,6 +107,9 @@ func TestAnImageIsPrefetchedOnceAndAgainSomeTimeAfterAFailure(t *testing.T) {
 		p, err := NewPrefetch(PrefetchConfig{Trajectories: 2, Log: zerolog.Nop(),
 			NextImages: func(context.Context, int) ([]string, error) { return needed, nil },
 			Idle:       func(context.Context) bool { return idle },
+			MakeRoom: func(_ context.Context, image string, before []string) (bool, error) {
+				return image != "large" && len(before) < 3, nil
+			},
 			Pull: func(_ context.Context, image string) error {
 				pulled <- image
 				if image == "broken" {
@@ -142,6 +145,10 @@ func TestAnImageIsPrefetchedOnceAndAgainSomeTimeAfterAFailure(t *testing.T) {
 		round("b")
 		needed = []string{"a"}
 		round("a") // it was not needed in between
+		needed = []string{"a", "c", "large", "d"}
+		round("c") // the large one does not fit, and d is needed later
+		needed = []string{"c", "d"}
+		round("d")
 	})
 }
 

@@ -27,3 +27,22 @@ func (c *Client) Taskset(ctx context.Context, word string) (relabel.Taskset, err
 func (c *Client) Tasks(ctx context.Context, taskset relabel.ID) ([]relabel.Task, error) {
 	return list[relabel.Task](ctx, c, at("tasksets", taskset.String(), "tasks"), nil)
 }
+
+// Images lists the images that the tasks of a task set need; with a state only those in it.
+func (c *Client) Images(ctx context.Context, taskset relabel.ID, state relabel.ImageState) ([]relabel.ImageNeed, error) {
+	query := url.Values{}
+	if state != "" {
+		query.Set("state", string(state))
+	}
+	return list[relabel.ImageNeed](ctx, c, at("tasksets", taskset.String(), "images"), query)
+}
+
+// ImageSums returns the sums of these images.
+func (c *Client) ImageSums(ctx context.Context, taskset relabel.ID) (relabel.ImageSums, error) {
+	return get[relabel.ImageSums](ctx, c, at("tasksets", taskset.String(), "images", "summary"))
+}
+
+// CheckImages asks workers to check these images.
+func (c *Client) CheckImages(ctx context.Context, taskset relabel.ID) (relabel.ImageSums, error) {
+	return post[relabel.ImageSums](ctx, c, at("tasksets", taskset.String(), "images", "check"), nil)
+}

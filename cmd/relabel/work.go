@@ -32,6 +32,10 @@ const (
 	webhooksAtOnce = 4  // deliveries
 )
 
+// budgetedAhead is the number of queued trajectories whose images are pulled if these have a budget, which
+// then ends the prefetch.
+const budgetedAhead = 200
+
 // work is the part of a process that takes jobs from the queue.
 type work struct {
 	*process
@@ -201,8 +205,12 @@ func (w *work) services(rollouts int) (*worker.Recovery, []worker.Service, error
 	if err != nil {
 		return nil, nil, err
 	}
-	images, err := worker.NewPrefetch(worker.PrefetchConfig{Trajectories: rollouts, NextImages: w.db.NextImages,
-		Pull: w.host.EnsureImage, Log: w.log,
+	ahead := rollouts
+	if w.flags.ImageBudget > 0 {
+		ahead = max(rollouts, budgetedAhead)
+	}
+	images, err := worker.NewPrefetch(worker.PrefetchConfig{Trajectories: ahead, NextImages: w.db.NextImages,
+		MakeRoom: w.host.MakeRoom, Pull: w.host.EnsureImage, Log: w.log,
 		Idle: func(ctx context.Context) bool { return w.Draining() || w.capacity.Check(ctx) != nil }})
 	if err != nil {
 		return nil, nil, err
@@ -214,7 +222,9 @@ func (w *work) services(rollouts int) (*worker.Recovery, []worker.Service, error
 	activity := worker.Task{Period: 2 * time.Second, Run: w.showActivity, Failure: "cannot publish worker activity", Log: w.log}
 	budget := worker.Task{Period: time.Minute, Delayed: true, Run: w.host.Tidy,
 		Failure: "cannot remove images over the budget", Log: w.log}
-	services := []worker.Service{w.capacity.Disk, recovery, reaper, activity.Service(), endpoints, retention, images, modes, budget.Service()}
+	checks := worker.ImageChecks{Store: w.db.Store, Describe: w.host.Describe, Log: w.log,
+		Ready: func() bool { return rollouts > 0 && !w.Draining() && w.host.Answers() }}
+	services := []worker.Service{w.capacity.Disk, recovery, reaper, activity.Service(), endpoints, retention, images, modes, budget.Service(), checks.Service()}
 	return recovery, services, nil
 }
 

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -16,8 +17,8 @@ import (
 type Ledger interface {
 	// NotePull records that an image was pulled and used.
 	NotePull(ctx context.Context, p relabel.PulledImage) error
-	// NoteUse records that an image is used now, if it was pulled.
-	NoteUse(ctx context.Context, engine, image string) error
+	// NoteUse records that images are used now, if they were pulled.
+	NoteUse(ctx context.Context, engine string, images ...string) error
 	// ListPulled returns an engine's pulled images, the least recently used first.
 	ListPulled(ctx context.Context, engine string) ([]relabel.PulledImage, error)
 	// ForgetPull forgets an image that was removed or replaced.
@@ -39,7 +40,11 @@ func (h *Host) notePull(ctx context.Context, name string) error {
 	if err != nil {
 		return failed(ctx, "look for image "+name, err)
 	}
-	return h.images.Ledger.NotePull(ctx, relabel.PulledImage{Engine: facts.id, Image: name, ID: found.ID, Bytes: found.Size})
+	layers, err := h.layersOf(call, found)
+	if err != nil {
+		return err
+	}
+	return h.images.Ledger.NotePull(ctx, relabel.PulledImage{Engine: facts.id, Image: name, ID: found.ID, Bytes: found.Size, Layers: layers})
 }
 
 func (h *Host) noteUse(ctx context.Context, name string) error {
@@ -53,8 +58,8 @@ func (h *Host) noteUse(ctx context.Context, name string) error {
 	return h.images.Ledger.NoteUse(ctx, facts.id, name)
 }
 
-// Tidy implements envs.Engine. It removes images until they are within their budget and enough disk
-// space is free. It keeps images that a container uses.
+// Tidy implements envs.Engine. It removes images until they are within their budget, with shared layers
+// counted once, and enough disk space is free. It keeps images that a container uses.
 func (h *Host) Tidy(ctx context.Context) error {
 	if h.images.Ledger == nil {
 		return nil
@@ -67,9 +72,10 @@ func (h *Host) Tidy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	layers := relabel.LayerSet{}
 	var all int64
 	for _, p := range pulled {
-		all += p.Bytes
+		all += layers.Add(p.Parts())
 	}
 	for _, p := range pulled {
 		over := h.images.Budget > 0 && all > h.images.Budget
@@ -81,7 +87,7 @@ func (h *Host) Tidy(ctx context.Context) error {
 			return err
 		}
 		if gone {
-			all -= p.Bytes
+			all -= layers.Remove(p.Parts())
 		}
 	}
 	return nil
@@ -121,9 +127,14 @@ func (h *Host) removeImage(ctx context.Context, p relabel.PulledImage) (gone boo
 // engineFacts are properties of an engine that seldom change.
 type engineFacts struct {
 	id, root, machine string
+	architecture      string // as images name it: amd64, arm64
+	insecure          func(registry string) bool
 	cpus              int
 	at                time.Time
 }
+
+// architectures are the names of architectures in images, by those of engines.
+var architectures = map[string]string{"x86_64": "amd64", "aarch64": "arm64"}
 
 // factsFor is how long engineFacts are cached: an engine may be restarted as another.
 const factsFor = time.Minute
@@ -144,7 +155,8 @@ func (h *Host) facts(ctx context.Context) (engineFacts, error) {
 	if err != nil {
 		return engineFacts{}, failed(ctx, "return information about itself", err)
 	}
-	facts = engineFacts{id: info.ID, root: info.DockerRootDir, machine: info.Name, cpus: info.NCPU, at: time.Now()}
+	facts = engineFacts{id: info.ID, root: info.DockerRootDir, machine: info.Name, cpus: info.NCPU, at: time.Now(),
+		architecture: cmp.Or(architectures[info.Architecture], info.Architecture), insecure: insecureBy(info.RegistryConfig)}
 	h.mu.Lock()
 	h.engine = facts
 	h.mu.Unlock()

@@ -56,11 +56,12 @@ type Host struct {
 	log      zerolog.Logger
 	noQuota  atomic.Bool // the engine cannot bound a writable layer
 
-	pulling  chan struct{} // a semaphore of concurrent pulls
-	mu       sync.Mutex
-	pulls    map[string]*pull
-	declared map[string]imageFacts // of images that were used
-	engine   engineFacts
+	pulling   chan struct{} // a semaphore of concurrent pulls
+	mu        sync.Mutex
+	pulls     map[string]*pull
+	declared  map[string]imageFacts      // of images that were used
+	described map[string][]relabel.Layer // of images in registries, see expected
+	engine    engineFacts
 }
 
 var _ envs.Engine = (*Host)(nil)
@@ -92,7 +93,7 @@ func NewHost(c Config) (*Host, error) {
 	return &Host{
 		address: address, client: engine, instance: c.Instance, sandboxd: sandboxd, silence: c.Silence, times: c.Times.orDefault(),
 		images: c.Images, minFree: c.MinFree, free: c.Free, log: c.Log.With().Str("docker", address.Name).Logger(),
-		pulling: make(chan struct{}, c.Images.AtOnce), pulls: map[string]*pull{}, declared: map[string]imageFacts{},
+		pulling: make(chan struct{}, c.Images.AtOnce), pulls: map[string]*pull{}, declared: map[string]imageFacts{}, described: map[string][]relabel.Layer{},
 	}, nil
 }
 

@@ -82,12 +82,14 @@ func (l *ledger) NotePull(_ context.Context, p relabel.PulledImage) error {
 	return nil
 }
 
-func (l *ledger) NoteUse(_ context.Context, _, name string) error {
+func (l *ledger) NoteUse(_ context.Context, _ string, names ...string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if p, there := l.pulled[name]; there {
-		p.UsedAt = l.tick()
-		l.pulled[name] = p
+	for _, name := range names {
+		if p, there := l.pulled[name]; there {
+			p.UsedAt = l.tick()
+			l.pulled[name] = p
+		}
 	}
 	return nil
 }
@@ -281,7 +283,7 @@ func wantImages(t *testing.T, names []string, want ...bool) {
 type pricey struct{ ledger }
 
 func (p *pricey) NotePull(ctx context.Context, i relabel.PulledImage) error {
-	i.Bytes = 100
+	i.Bytes, i.Layers = 100, nil // they share their layer
 	return p.ledger.NotePull(ctx, i)
 }
 

@@ -128,6 +128,18 @@ func (h *Host) HasImage(_ context.Context, image string) (bool, error) {
 	return h.images[image], nil
 }
 
+// Describe implements envs.Engine. A fake has no registry, and its images have no layers.
+func (h *Host) Describe(ctx context.Context, image string) (relabel.ImageFacts, error) {
+	has, err := h.HasImage(ctx, image)
+	if err != nil || has {
+		return relabel.ImageFacts{State: relabel.ImagePresent}, err
+	}
+	return relabel.ImageFacts{State: relabel.ImageMissing, Problem: "the fake does not have it"}, nil
+}
+
+// MakeRoom implements envs.Engine. A fake has no budget.
+func (h *Host) MakeRoom(context.Context, string, []string) (bool, error) { return true, nil }
+
 // Tidy implements envs.Engine and does nothing.
 func (h *Host) Tidy(context.Context) error { return nil }
 

@@ -140,7 +140,10 @@ func Size(n int) string {
 	case n < 1_000_000:
 		return fmt.Sprintf("%d kB", n/1000)
 	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	if n < 1_000_000_000 {
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
 // Duration formats milliseconds.
