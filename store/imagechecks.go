@@ -9,8 +9,10 @@ import (
 	"relabel"
 )
 
-// imagesOf are the images of the tasks of taskset $1, each with its number of tasks.
-const imagesOf = `SELECT ta.image, count(*)::integer AS tasks FROM tasks ta WHERE ta.taskset_id = $1 AND ta.image <> '' GROUP BY ta.image`
+// imagesOf are the images of the tasks of the newest revision of taskset $1 that runs draw, each with its
+// number of tasks.
+const imagesOf = `SELECT ta.image, count(*)::integer AS tasks FROM tasks ta
+	WHERE ta.taskset_id = $1 AND ta.replaced_in IS NULL AND ta.excluded IS NULL AND ta.image <> '' GROUP BY ta.image`
 
 // RequestImageChecks asks workers to check every image of a taskset, again if it was checked before.
 func (s *Store) RequestImageChecks(ctx context.Context, taskset relabel.ID) error {
