@@ -91,7 +91,7 @@ func missingImages(set relabel.Taskset, s relabel.ImageSums) error {
 	if n == 0 {
 		return nil
 	}
-	return relabel.Errorf(relabel.CodeImageMissing, "%d images of %s are missing: their tasks would fail; `relabel tasks images %s --missing` lists them", n, set.Name, set.Name)
+	return relabel.Errorf(relabel.CodeImageMissing, "%s has %d missing images, so their tasks would fail; `relabel tasks images %s --missing` lists them", set.Name, n, set.Name)
 }
 
 // sizeText is a size with a unit; "" if it is unknown.
