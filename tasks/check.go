@@ -8,29 +8,25 @@ import (
 
 	"relabel"
 	"relabel/gitdiff"
+	"relabel/testlog"
 )
 
-// LogParsers lists the names of the verifier's parsers of test logs.
-var LogParsers = []string{"pytest", "pytest_v2", "pytest_options", "matplotlib", "unittest", "django", "sympy", "gotest", "jest", "vitest"}
-
-// parserAliases are other names, without parse_log_, of parsers that read the same.
-var parserAliases = map[string]string{
-	"pydicom": "pytest_options", "requests": "pytest_options", "pylint": "pytest_options",
-	"astroid": "pytest", "flask": "pytest", "marshmallow": "pytest", "pvlib": "pytest",
-	"pyvista": "pytest", "sqlfluff": "pytest", "xarray": "pytest",
-	"seaborn": "pytest_v2", "astropy": "pytest_v2", "scikit": "pytest_v2", "sphinx": "pytest_v2",
+// parser returns the name of the log parser that stands for a name of a data set. "" leaves it to the
+// verifier.
+func (l *taskLine) parser(name string) string {
+	if name == "" {
+		return ""
+	}
+	p, known := testlog.FindFor(name, l.quietText("instance_id"), l.version())
+	if !known {
+		l.refuse("log_parser", "%q is not one of %s", name, strings.Join(testlog.Names(), ", "))
+	}
+	return p.Name
 }
 
-// parser returns the verifier's name of a log parser. "" leaves it to the verifier.
-func (l *taskLine) parser(name string) string {
-	short := strings.TrimPrefix(name, "parse_log_")
-	if alias, ok := parserAliases[short]; ok {
-		short = alias
-	}
-	if short != "" && !slices.Contains(LogParsers, short) {
-		l.refuse("log_parser", "%q is not one of %s", name, strings.Join(LogParsers, ", "))
-	}
-	return short
+// version is the version of the repository in a data set, a text or a number; "" without one.
+func (l *taskLine) version() string {
+	return strings.Trim(string(l.fields["version"]), `"`)
 }
 
 var (

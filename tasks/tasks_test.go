@@ -20,6 +20,7 @@ import (
 
 	"relabel"
 	"relabel/gitdiff"
+	"relabel/testlog"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -272,14 +273,35 @@ func TestFieldsAddedToASWEBenchLineAreKept(t *testing.T) {
 	}
 }
 
-func TestEveryParserOfTheVerifierCanBeNamed(t *testing.T) {
+func TestLogParsersAreStoredUnderTheirNames(t *testing.T) {
 	first, _, _ := strings.Cut(string(readTaskFile(t, "swebench")), "\n")
-	for _, name := range []string{"pytest", "pytest_v2", "pytest_options", "unittest", "django", "sympy", "gotest", "jest", "vitest"} {
+	stored := func(name, id, version string) (string, error) {
+		changed := changeLine(t, first, map[string]any{"test_cmd": "make test", "log_parser": name, "instance_id": id, "version": version})
+		tasks, _, err := readTasks(strings.NewReader(changed), FormatAuto)
+		if err != nil {
+			return "", err
+		}
+		return tasks[0].LogParser, nil
+	}
+	for _, name := range testlog.Names() {
 		for _, prefix := range []string{"", "parse_log_"} {
-			tasks, _, err := readTasks(strings.NewReader(changeLine(t, first, map[string]any{"test_cmd": "make test", "log_parser": prefix + name})), FormatAuto)
-			if err != nil || tasks[0].LogParser != name {
-				t.Errorf("%s%s gave %v, %v", prefix, name, tasks, err)
+			if got, err := stored(prefix+name, "a__b-1", "1.0"); err != nil || got != name {
+				t.Errorf("%s%s is stored as %q, %v", prefix, name, got, err)
 			}
+		}
+	}
+	for _, c := range []struct{ name, id, version, want string }{
+		{"parse_log_astropy", "a__b-1", "1.0", "pytest_v2"}, {"parse_log_requests", "a__b-1", "1.0", "pytest_options"},
+		{"parse_log_xarray", "a__b-1", "1.0", "pytest"}, {"parse_log_react_pdf", "a__b-1", "1.0", "jest_files"},
+		{"parse_log_next", "a__b-1", "1.27", "next_v2"}, {"parse_log_next", "a__b-1", "1.26", "next_v1"},
+		{"parse_log_lighthouse", "a__b-1", "10.2", "lighthouse_mocha"}, {"parse_log_lighthouse", "a__b-1", "2.4", "lighthouse_json"},
+		{"parse_log_lighthouse", "a__b-1", "9.1", "jest_files"}, {"parse_log_immutable_js", "immutable-js__immutable-js-2005", "2005", "jest_json"},
+		{"parse_log_jekyll", "jekyll__jekyll-8761", "8761", "cucumber"}, {"parse_log_jekyll", "jekyll__jekyll-9141", "9141", "minitest"},
+		{"parse_log_jekyll", "jekyll__jekyll-1", "1", ""}, {"parse_log_unknown", "a__b-1", "1.0", ""},
+	} {
+		got, err := stored(c.name, c.id, c.version)
+		if got != c.want || (relabel.CodeOf(err) == relabel.CodeInvalid) != (c.want == "") {
+			t.Errorf("%s of %s at %s is stored as %q, %v, not as %q", c.name, c.id, c.version, got, err, c.want)
 		}
 	}
 }
@@ -317,7 +339,7 @@ func FuzzRead(f *testing.F) {
 				continue
 			}
 			if task.Kind != relabel.Repair || !instanceID.MatchString(task.InstanceID) || !validImage(task.Image) || len(task.FailToPass) == 0 ||
-				!slices.Contains(append(LogParsers, ""), task.LogParser) || task.ID != (relabel.ID{}) {
+				!slices.Contains(append(testlog.Names(), ""), task.LogParser) || task.ID != (relabel.ID{}) {
 				t.Fatalf("took %+v", task)
 			}
 			changes, err := gitdiff.Parse(task.Patch)

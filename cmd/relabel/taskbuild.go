@@ -13,11 +13,11 @@ import (
 	"relabel/cli"
 	"relabel/envs/docker"
 	"relabel/envs/verify"
-	"relabel/envs/verify/results"
 	"relabel/policy"
 	"relabel/taskbuild"
 	"relabel/taskbuild/history"
 	"relabel/taskbuild/recipes"
+	"relabel/testlog"
 )
 
 // detectRecipe returns the recipe file that fits the newest commit of a range.
@@ -67,7 +67,7 @@ func recipeOf(ctx context.Context, c *cli.TasksBuild) (recipe taskbuild.Recipe, 
 	if err != nil {
 		return recipe, "", err
 	}
-	if _, known := results.ParserOf(recipe.LogParser); !known {
+	if _, known := testlog.Find(recipe.LogParser); !known {
 		return recipe, "", relabel.Errorf(relabel.CodeInvalid, "%q is not the name of a log parser", recipe.LogParser).On("log_parser")
 	}
 	return recipe, filepath.Dir(c.Recipe), nil

@@ -10,6 +10,7 @@ import (
 	"relabel/envs/verify/canary"
 	"relabel/envs/verify/results"
 	"relabel/envs/verify/testcmd"
+	"relabel/testlog"
 )
 
 // testCounts is the number of test functions that ran, by test file or Go package of the task.
@@ -22,7 +23,7 @@ func (s *stage) counts(e evidence, planted *canary.Planting) testCounts {
 	switch _, name := testcmd.Of(s.task); {
 	case planted == nil:
 		return nil
-	case testcmd.ShortParser(name) == "gotest":
+	case testcmd.RunnerOf(name) == testlog.Go:
 		return countGo(e.outcomes, planted)
 	case e.node != nil:
 		return countNode(e.node, planted)
@@ -40,7 +41,7 @@ func namesOf(planted *canary.Planting) map[string]bool {
 }
 
 // countGo counts the test functions, without canaries, of the packages with canaries.
-func countGo(o results.Outcomes, planted *canary.Planting) testCounts {
+func countGo(o testlog.Outcomes, planted *canary.Planting) testCounts {
 	canaries := namesOf(planted)
 	counts := testCounts{}
 	for id := range o {

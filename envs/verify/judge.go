@@ -17,12 +17,13 @@ import (
 	"relabel/envs/verify/results"
 	"relabel/envs/verify/testcmd"
 	"relabel/tasks"
+	"relabel/testlog"
 )
 
 // test runs the test command, with canaries unless the candidate excludes them, and judges the run.
 func (s *stage) test(ctx context.Context) trial {
 	command, parserName := testcmd.Of(s.task)
-	parse, known := results.ParserOf(parserName)
+	parse, known := testlog.Find(parserName)
 	if !known {
 		return doubtful("unknown log parser %q", parserName)
 	}
@@ -61,7 +62,7 @@ func (s *stage) test(ctx context.Context) trial {
 	}
 	e := evidence{run: r}
 	e.log, e.code, e.ended = between(nonce, r)
-	e.outcomes = parse(e.log)
+	e.outcomes = parse.Parse(e.log)
 	if problem := s.witness(ctx, reportPath, nodeReportPath, &e); problem != "" {
 		return trial{ran: true, doubt: problem}
 	}
@@ -99,22 +100,18 @@ func (s *stage) witness(ctx context.Context, pytest, node string, e *evidence) (
 // loadsNoPlugins reports whether pytest may ignore plugins of installed distributions: the image has
 // none, and the script installs nothing.
 func (s *stage) loadsNoPlugins(parserName string, script tasks.EvalScript) bool {
-	return strings.HasPrefix(testcmd.ShortParser(parserName), "pytest") && s.Facts.Known() && len(s.Facts.Plugins) == 0 &&
+	return testcmd.RunnerOf(parserName) == testlog.Pytest && s.Facts.Known() && len(s.Facts.Plugins) == 0 &&
 		!strings.Contains(script.Before, "install")
 }
 
-// canaryMakers are the makers by the short name of the log parser.
-var canaryMakers = map[string]canary.Maker{
-	"gotest":         golang.Canaries{},
-	"jest":           node.Canaries{},
-	"vitest":         node.Canaries{},
-	"pytest":         python.Pytest{},
-	"pytest_v2":      python.Pytest{},
-	"pytest_options": python.Pytest{},
-	"matplotlib":     python.Pytest{},
-	"unittest":       python.Unittest{},
-	"django":         python.Unittest{},
-	"sympy":          python.Sympy{},
+// canaryMakers are the makers by the runner of the tests.
+var canaryMakers = map[testlog.Runner]canary.Maker{
+	testlog.Go:       golang.Canaries{},
+	testlog.Jest:     node.Canaries{},
+	testlog.Vitest:   node.Canaries{},
+	testlog.Pytest:   python.Pytest{},
+	testlog.Unittest: python.Unittest{},
+	testlog.SymPy:    python.Sympy{},
 }
 
 // plant writes the canaries of a run into the repository. planted is nil if there are none. problem
@@ -127,7 +124,7 @@ func (s *stage) plant(ctx context.Context, command, parserName string) (planted 
 	if problem != "" {
 		return nil, problem
 	}
-	maker, ok := canaryMakers[testcmd.ShortParser(parserName)]
+	maker, ok := canaryMakers[testcmd.RunnerOf(parserName)]
 	if !ok {
 		return nil, ""
 	}
@@ -175,7 +172,7 @@ type evidence struct {
 	log      []byte
 	code     int  // the exit code of the test command
 	ended    bool // the shell that ran it ended normally
-	outcomes results.Outcomes
+	outcomes testlog.Outcomes
 	report   *results.Report     // of pytest; nil if not requested
 	node     *results.NodeReport // of Jest or Vitest; nil if not requested
 }

@@ -10,8 +10,8 @@ import (
 	"relabel"
 	"relabel/envs"
 	"relabel/envs/verify/canary"
-	"relabel/envs/verify/results"
 	"relabel/envs/verify/tree"
+	"relabel/testlog"
 )
 
 const (
@@ -36,7 +36,7 @@ type trial struct {
 	disturbed bool            // canaries may have made the run fail, see canary.Planting.Broken
 	changed   []string        // files of the tests that changed during the run
 	counts    testCounts
-	outcomes  results.Outcomes // all tests of the log
+	outcomes  testlog.Outcomes // all tests of the log
 	unnamed   bool             // the command failed by itself, and its log names no test
 	unapplied bool             // the task's test patch does not apply
 }

@@ -12,6 +12,7 @@ import (
 	"relabel/envs/verify/canary"
 	"relabel/envs/verify/results"
 	"relabel/envs/verify/testcmd"
+	"relabel/testlog"
 )
 
 // readReport reads a report. It is nil if it does not exist or is longer than MaxReport. ok is false
@@ -28,7 +29,7 @@ func (s *stage) readReport(ctx context.Context, path string) (data []byte, ok bo
 // askNode returns the command with which Jest or Vitest also writes a report, and the report's path.
 // If it cannot, it returns the command unchanged and "".
 func (s *stage) askNode(ctx context.Context, command, parserName string) (file, asking string) {
-	if !testcmd.NodeParsers[testcmd.ShortParser(parserName)] || s.bare || s.left[canary.ReportKey] {
+	if !testcmd.ReportsInJSON(parserName) || s.bare || s.left[canary.ReportKey] {
 		return "", command
 	}
 	file = "/tmp/relabel-" + s.nonce + ".json"
@@ -40,7 +41,7 @@ func (s *stage) askNode(ctx context.Context, command, parserName string) (file, 
 
 // nodeMiss tells how the report differs from the log, in a test of the task that passed or in a
 // canary. ok is false if it does not.
-func nodeMiss(r *results.NodeReport, task relabel.Task, o results.Outcomes, planted *canary.Planting) (m canary.Miss, ok bool) {
+func nodeMiss(r *results.NodeReport, task relabel.Task, o testlog.Outcomes, planted *canary.Planting) (m canary.Miss, ok bool) {
 	miss := func(test string, status relabel.TestStatus) (canary.Miss, bool) {
 		return canary.Miss{Key: canary.ReportKey, Why: test + " is " + string(status) + " in the log, but not in the report of the tests"}, true
 	}

@@ -6,6 +6,7 @@ import (
 	"relabel"
 	"relabel/envs/verify/canary"
 	"relabel/envs/verify/results"
+	"relabel/testlog"
 )
 
 const nodeReported = `{"testResults": [
@@ -23,12 +24,12 @@ func TestAReportOfJestOrVitestConfirmsTheLog(t *testing.T) {
 		"fails": false, "waits": false, "absent": false,
 		"more > twice": true, "twice": false,
 	} {
-		o := results.Outcomes{id: relabel.TestPassed, "canary": relabel.TestFailed}
+		o := testlog.Outcomes{id: relabel.TestPassed, "canary": relabel.TestFailed}
 		if m, differs := nodeMiss(r, relabel.Task{FailToPass: []string{id}}, o, planted); differs == agrees || (differs && m.Key != canary.ReportKey) {
 			t.Errorf("%s: %+v", id, m)
 		}
 	}
-	o := results.Outcomes{"adds": relabel.TestPassed, "canary": relabel.TestPassed}
+	o := testlog.Outcomes{"adds": relabel.TestPassed, "canary": relabel.TestPassed}
 	planted.Canaries[0].Status = relabel.TestPassed
 	if _, differs := nodeMiss(r, relabel.Task{FailToPass: []string{"adds"}}, o, planted); !differs {
 		t.Error("the report has the canary as failed")
@@ -55,7 +56,7 @@ func TestTestsOfJestAreCountedByTitlesThatStandInTheFile(t *testing.T) {
 }
 
 func TestTestsOfGoAreCountedByPackagesWithCanaries(t *testing.T) {
-	o := results.Outcomes{
+	o := testlog.Outcomes{
 		"TestA": relabel.TestPassed, "example.com/a:TestA": relabel.TestPassed, "example.com/a:TestA/one": relabel.TestPassed, "example.com/a:TestB": relabel.TestSkipped,
 		"example.com/a:TestCanary": relabel.TestFailed, "example.com/b:TestA": relabel.TestPassed,
 	}

@@ -18,6 +18,7 @@ import (
 	"relabel/envs/verify/results"
 	"relabel/envs/verify/testcmd"
 	"relabel/envs/verify/tree"
+	"relabel/testlog"
 )
 
 // Maker writes canaries for one test runner.
@@ -166,7 +167,7 @@ func Plant(maker Maker, g Garden) (p Planting, ok bool) {
 }
 
 // Misses lists the contradictions between a run and its canaries. A run with one is not trusted.
-func (p Planting) Misses(log []byte, o results.Outcomes, r *results.Report, exit int) []Miss {
+func (p Planting) Misses(log []byte, o testlog.Outcomes, r *results.Report, exit int) []Miss {
 	var misses []Miss
 	for _, c := range p.Canaries {
 		if why := c.contradicted(log, o, r); why != "" {
@@ -180,7 +181,7 @@ func (p Planting) Misses(log []byte, o results.Outcomes, r *results.Report, exit
 }
 
 // contradicted tells how a run contradicts the canary; "" if it does not.
-func (c Test) contradicted(log []byte, o results.Outcomes, r *results.Report) string {
+func (c Test) contradicted(log []byte, o testlog.Outcomes, r *results.Report) string {
 	if got := o.Ending(c.Name); got != c.Status {
 		return fmt.Sprintf("the canary %s must be %s, but is %s in the log", c.Name, c.Status, got)
 	}
@@ -200,7 +201,7 @@ func (p Planting) Remains(left map[string]bool) bool {
 
 // Broken reports whether a canary may have failed by its own fault: it could not run, or it missed
 // and calls a test that passed. Few tests cannot run twice in a process.
-func (p Planting) Broken(o results.Outcomes, missed map[string]bool) bool {
+func (p Planting) Broken(o testlog.Outcomes, missed map[string]bool) bool {
 	for _, c := range p.Canaries {
 		if c.Calls != "" && missed[c.Key] && o.Ending(c.Calls).Passed() {
 			return true
@@ -221,7 +222,7 @@ func (p Planting) Broken(o results.Outcomes, missed map[string]bool) bool {
 
 // CutShort reports whether settings of Jest or Vitest may have ended the run at a canary that
 // failed: another canary and a test of the task did not run.
-func (p Planting) CutShort(o results.Outcomes, tests map[string]relabel.TestStatus) bool {
+func (p Planting) CutShort(o testlog.Outcomes, tests map[string]relabel.TestStatus) bool {
 	failed, unreached, untested := false, false, false
 	for _, c := range p.Canaries {
 		status := o.Ending(c.Name)

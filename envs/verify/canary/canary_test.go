@@ -5,12 +5,13 @@ import (
 
 	"relabel"
 	"relabel/envs/verify/results"
+	"relabel/testlog"
 )
 
 func TestACanaryIsBrokenWhereItCannotRepeatATestThatPassed(t *testing.T) {
 	p := Planting{Canaries: []Test{{Name: "TestEdge", Key: "a_test.go calls TestHandle", Status: relabel.TestFailed, Calls: "TestHandle"}}}
 	missed := map[string]bool{"a_test.go calls TestHandle": true}
-	passed, failed := results.Outcomes{"shop:TestHandle": relabel.TestPassed}, results.Outcomes{"shop:TestHandle": relabel.TestFailed}
+	passed, failed := testlog.Outcomes{"shop:TestHandle": relabel.TestPassed}, testlog.Outcomes{"shop:TestHandle": relabel.TestFailed}
 	if !p.Broken(passed, missed) || p.Broken(failed, missed) || p.Broken(passed, nil) {
 		t.Errorf("passed: %v, failed: %v, not missed: %v", p.Broken(passed, missed), p.Broken(failed, missed), p.Broken(passed, nil))
 	}
@@ -18,9 +19,9 @@ func TestACanaryIsBrokenWhereItCannotRepeatATestThatPassed(t *testing.T) {
 
 func TestAFailedCanaryMayEndARunOfJest(t *testing.T) {
 	p := Planting{Stops: true, Canaries: []Test{{Name: "first", Status: relabel.TestFailed}, {Name: "second", Status: relabel.TestFailed}}}
-	cut := results.Outcomes{"first": relabel.TestFailed, "adds": relabel.TestPassed}
-	whole := results.Outcomes{"first": relabel.TestFailed, "second": relabel.TestFailed}
-	none := results.Outcomes{"adds": relabel.TestPassed}
+	cut := testlog.Outcomes{"first": relabel.TestFailed, "adds": relabel.TestPassed}
+	whole := testlog.Outcomes{"first": relabel.TestFailed, "second": relabel.TestFailed}
+	none := testlog.Outcomes{"adds": relabel.TestPassed}
 	seen, unseen := map[string]relabel.TestStatus{"adds": relabel.TestPassed}, map[string]relabel.TestStatus{"adds": relabel.TestPassed, "subs": relabel.TestAbsent}
 	if !p.CutShort(cut, unseen) || p.CutShort(cut, seen) || p.CutShort(whole, unseen) || p.CutShort(none, unseen) {
 		t.Error("what may have ended a run is not what it is taken for")
@@ -39,14 +40,14 @@ func TestACanaryThatDoesNotEndAsItMustContradictsTheRun(t *testing.T) {
 		{Name: "test_b.py::test_good", Status: relabel.TestPassed},
 	}}
 	log := []byte("AssertionError: 4711")
-	honest := results.Outcomes{"tests/test_b.py::test_bad": relabel.TestFailed, "tests/test_b.py::test_good": relabel.TestPassed}
+	honest := testlog.Outcomes{"tests/test_b.py::test_bad": relabel.TestFailed, "tests/test_b.py::test_good": relabel.TestPassed}
 	said := &results.Report{Clean: map[string]bool{"tests.test_b.test_good": true}, Stained: map[string]bool{"tests.test_b.test_bad": true}}
 	if misses := p.Misses(log, honest, said, 1); len(misses) > 0 {
 		t.Errorf("an honest run: %v", misses)
 	}
-	all := results.Outcomes{"tests/test_b.py::test_bad": relabel.TestPassed, "tests/test_b.py::test_good": relabel.TestPassed}
-	gone := results.Outcomes{"tests/test_b.py::test_good": relabel.TestPassed}
-	none := results.Outcomes{"tests/test_b.py::test_bad": relabel.TestFailed, "tests/test_b.py::test_good": relabel.TestFailed}
+	all := testlog.Outcomes{"tests/test_b.py::test_bad": relabel.TestPassed, "tests/test_b.py::test_good": relabel.TestPassed}
+	gone := testlog.Outcomes{"tests/test_b.py::test_good": relabel.TestPassed}
+	none := testlog.Outcomes{"tests/test_b.py::test_bad": relabel.TestFailed, "tests/test_b.py::test_good": relabel.TestFailed}
 	for name, misses := range map[string][]Miss{
 		"all pass":              p.Misses(log, all, said, 1),
 		"one is absent":         p.Misses(log, gone, said, 1),

@@ -43,7 +43,7 @@ func (p protection) calledPrograms(ctx context.Context, repo Container) {
 
 // npmScripts returns the scripts of the base's package.json that the test command reaches.
 func (p protection) npmScripts(ctx context.Context, repo Container) string {
-	if !testcmd.NodeParsers[p.parser] || !p.base.Files["package.json"] {
+	if !p.runner.OnNode() || !p.base.Files["package.json"] {
 		return ""
 	}
 	data, err := repo.Read(ctx, "package.json", maxScriptSize)

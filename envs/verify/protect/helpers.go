@@ -86,7 +86,7 @@ func (p protection) helperFolder(name string) bool {
 	}
 	lower := strings.ToLower(name)
 	is := namesHelper(name) || dataFolder.MatchString(lower) ||
-		testcmd.NodeParsers[p.parser] && nodeTestFolder.MatchString(lower)
+		p.runner.OnNode() && nodeTestFolder.MatchString(lower)
 	p.helperFolders[name] = is
 	return is
 }

@@ -37,7 +37,7 @@ var nodeConfigs = []string{
 
 // steersNode drops settings of the test runner, and modules that the base's settings load.
 func (p protection) steersNode(c tree.Change) string {
-	if !testcmd.NodeParsers[p.parser] {
+	if !p.runner.OnNode() {
 		return ""
 	}
 	if p.loaded[c.Path] || p.loaded[strings.TrimSuffix(c.Path, path.Ext(c.Path))] {
@@ -56,7 +56,7 @@ const maxConfiguration = 4 << 20
 // and the patterns of test files.
 func (p *protection) nodeConfiguration(ctx context.Context, repo Container) {
 	p.loaded = map[string]bool{}
-	if !testcmd.NodeParsers[p.parser] {
+	if !p.runner.OnNode() {
 		return
 	}
 	for _, config := range nodeConfigs {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"relabel/envs/verify/tree"
+	"relabel/testlog"
 )
 
 func TestFilesThatSteerNodeAreKnown(t *testing.T) {
@@ -29,7 +30,7 @@ func TestFilesThatSteerNodeAreKnown(t *testing.T) {
 }
 
 func TestFilesThatSteerTheGoCommandAreKnown(t *testing.T) {
-	p := protection{parser: "gotest"}
+	p := protection{runner: testlog.Go}
 	for _, name := range []string{"go.mod", "sub/go.mod", "go.sum", "go.work", "vendor/a/b.go", "sub/vendor/modules.txt", "a_test.go", "x/rsrc.syso"} {
 		if p.steersGo(tree.Change{Path: name}) == "" {
 			t.Errorf("%s is let through", name)

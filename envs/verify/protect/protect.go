@@ -12,6 +12,7 @@ import (
 	"relabel"
 	"relabel/envs/verify/testcmd"
 	"relabel/envs/verify/tree"
+	"relabel/testlog"
 )
 
 // testName matches the names of test files in Python, Go and JavaScript.
@@ -24,7 +25,7 @@ var testFolders = map[string]bool{"test": true, "tests": true, "testing": true, 
 type protection struct {
 	task     relabel.Task
 	commands string          // the test command and the evaluation script
-	parser   string          // the short name of the log parser
+	runner   testlog.Runner  // of the tests
 	tests    map[string]bool // files of the test patch and of the test ids
 	above    map[string]bool // folders above tests
 	folders  map[string]bool // the innermost folder around each of tests that is named like tests
@@ -68,7 +69,7 @@ func protectionOf(task relabel.Task, r tree.Reading) protection {
 		p.test(name)
 	}
 	command, parserName := testcmd.Of(task)
-	p.parser = testcmd.ShortParser(parserName)
+	p.runner = testcmd.RunnerOf(parserName)
 	p.commands = command + "\n" + task.EvalScript
 	p.named(command)
 	p.named(task.EvalScript)

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"relabel"
-	"relabel/envs/verify/testcmd"
 	"relabel/envs/verify/tree"
 )
 
@@ -89,7 +88,7 @@ func (p protection) steers(c tree.Change) bool {
 			return true
 		}
 	}
-	return testcmd.NodeParsers[p.parser] && nodeSteering(c.Path) != ""
+	return p.runner.OnNode() && nodeSteering(c.Path) != ""
 }
 
 // solvesElsewhere reports whether the gold patch changes other code than files that control the

@@ -8,13 +8,14 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"relabel/envs/verify/tree"
+	"relabel/testlog"
 )
 
 // steersGo drops files that select modules for go test or are compiled into tests.
 func (p protection) steersGo(c tree.Change) string {
 	base := path.Base(c.Path)
 	switch {
-	case p.parser != "gotest":
+	case p.runner != testlog.Go:
 		return ""
 	case base == "go.mod", base == "go.sum", base == "go.work", base == "go.work.sum":
 		return "chooses the modules that go test builds"

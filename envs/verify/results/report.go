@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/testlog"
 )
 
 // MaxReport is the size limit of a report in bytes.
@@ -151,7 +152,7 @@ func (t *tagReader) ReadByte() (byte, error) {
 
 // Confirm removes successes and skips that the report does not confirm: these tests count as
 // absent.
-func (r *Report) Confirm(o Outcomes) {
+func (r *Report) Confirm(o testlog.Outcomes) {
 	maps.DeleteFunc(o, func(id string, status relabel.TestStatus) bool {
 		name := PlainName(id)
 		return status.Passed() && !r.Clean[name] || status == relabel.TestSkipped && !r.skipped[name]
@@ -178,7 +179,7 @@ func (r *Report) Agrees(name string, status relabel.TestStatus) bool {
 // PlainName returns the same name for the id of the log (tests/test_a.py::T::test_b) and for
 // class and name of the report (tests.test_a.T, test_b). It omits characters that XML cannot hold.
 func PlainName(id string) string {
-	id = nameSeparators.Replace(mouseButtons.Replace(id))
+	id = nameSeparators.Replace(testlog.MouseButtons.Replace(id))
 	return xmlEscape.ReplaceAllString(strings.Map(printable, id), "")
 }
 

@@ -2,11 +2,13 @@ package results
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
 
 	"relabel"
+	"relabel/testlog"
 )
 
 func TestReportsAreReadElementByElement(t *testing.T) {
@@ -72,9 +74,19 @@ func TestAHostileReportIsCheapToRefuse(t *testing.T) {
 	}
 }
 
+func readFile(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 func TestAReportConfirmsTheLog(t *testing.T) {
-	clean := ParseReport(golden(t, "junit-8.4.1.xml")).Clean
-	for id, status := range parsePytest(golden(t, "pytest-8.4.1.log")) {
+	clean := ParseReport(readFile(t, "testdata/junit-8.4.1.xml")).Clean
+	pytest, _ := testlog.Find("pytest")
+	for id, status := range pytest.Parse(readFile(t, "../../../testlog/testdata/pytest-8.4.1.log")) {
 		success := status == relabel.TestPassed || status == relabel.TestXFail
 		if success && !clean[PlainName(id)] {
 			t.Errorf("%s passed and the report does not say so", id)

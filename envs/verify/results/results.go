@@ -1,113 +1,15 @@
-// Package results reads the logs and reports of test runners, and grades the tests of a task.
+// Package results reads the reports of test runners, and grades the tests of a task.
 package results
 
 import (
-	"maps"
-	"strings"
-
 	"relabel"
+	"relabel/testlog"
 )
-
-// Outcomes maps the tests of a log to their status.
-type Outcomes map[string]relabel.TestStatus
-
-// parser reads the log of a test command, which may be any bytes.
-type parser func(log []byte) Outcomes
-
-// parsers are the log parsers by name. Some data sets write the name as parse_log_NAME.
-var parsers = map[string]parser{
-	"pytest":         parsePytest,
-	"pytest_v2":      parsePytestV2,
-	"pytest_options": parsePytestOptions,
-	"matplotlib":     parseMatplotlib,
-	"unittest":       parseUnittest,
-	"django":         parseUnittest,
-	"sympy":          parseSympy,
-	"gotest":         parseGoTest,
-	"jest":           parseJest,
-	"vitest":         parseJest,
-}
-
-func init() {
-	for name, p := range maps.Clone(parsers) {
-		parsers["parse_log_"+name] = p
-	}
-}
-
-// ParserOf returns the parser of a name.
-func ParserOf(name string) (p parser, known bool) {
-	p, known = parsers[name]
-	return p, known
-}
-
-// severity orders statuses by how bad they are.
-var severity = map[relabel.TestStatus]int{
-	relabel.TestPassed: 1, relabel.TestXFail: 2, relabel.TestXPass: 3,
-	relabel.TestSkipped: 4, relabel.TestFailed: 5, relabel.TestError: 6,
-}
-
-// add records an outcome. The worst outcome of a test counts, so a later PASSED changes nothing.
-// Tests beyond maxOutcomes are not recorded.
-func (o Outcomes) add(id string, status relabel.TestStatus) {
-	before, there := o[id]
-	if id != "" && severity[status] > severity[before] && (there || len(o) < maxOutcomes) {
-		o[id] = status
-	}
-}
-
-// Of returns the status of a test that a task names, or TestAbsent. Some data sets truncate
-// parametrised ids. A truncated id stands for all tests with this prefix if all of them passed or
-// none did, as in swebench 5.0.2 (grading._resolve_case); otherwise it is absent.
-func (o Outcomes) Of(id string) relabel.TestStatus {
-	if status, there := o[id]; there {
-		return status
-	}
-	if strings.Count(id, "[") <= strings.Count(id, "]") {
-		return relabel.TestAbsent
-	}
-	worst := relabel.TestAbsent
-	passed, failed := false, false
-	for full, status := range o {
-		if !strings.HasPrefix(full, id) {
-			continue
-		}
-		passed = passed || status.Passed()
-		failed = failed || !status.Passed()
-		if severity[status] > severity[worst] {
-			worst = status
-		}
-	}
-	if passed && failed {
-		return relabel.TestAbsent
-	}
-	return worst
-}
-
-// statuses are the words of pytest and similar logs.
-var statuses = map[string]relabel.TestStatus{
-	"PASSED": relabel.TestPassed, "FAILED": relabel.TestFailed, "ERROR": relabel.TestError,
-	"SKIPPED": relabel.TestSkipped, "XFAIL": relabel.TestXFail, "XPASS": relabel.TestXPass,
-}
-
-// Ending returns the worst status of the tests whose id is name or ends with it.
-func (o Outcomes) Ending(name string) relabel.TestStatus {
-	worst := relabel.TestAbsent
-	for id, status := range o {
-		before, ok := strings.CutSuffix(id, name)
-		if !ok || (before != "" && !strings.ContainsAny(before[len(before)-1:], `/.:( \`)) {
-			continue
-		}
-		if severity[status] > severity[worst] {
-			worst = status
-		}
-	}
-	return worst
-}
 
 // Grade returns a verdict that passes if every test of FAIL_TO_PASS passed, as PASSED or XFAIL,
 // and every test of PASS_TO_PASS passed or was skipped, as in swebench 5.0.2
 // (grading.test_maintained). An absent test has not passed.
-func Grade(task relabel.Task, outcomes Outcomes) relabel.Verdict {
+func Grade(task relabel.Task, outcomes testlog.Outcomes) relabel.Verdict {
 	v := relabel.Verdict{Passed: true, Reason: relabel.VerdictTestsPassed, Tests: map[string]relabel.TestStatus{}}
 	for i, list := range [][]string{task.FailToPass, task.PassToPass} {
 		for _, id := range list {

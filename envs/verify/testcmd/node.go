@@ -6,10 +6,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"relabel/testlog"
 )
 
-// NodeParsers are the log parsers of runners on Node.js.
-var NodeParsers = map[string]bool{"jest": true, "vitest": true}
+// ReportsInJSON reports whether a parser reads logs of Jest or Vitest, which can write a report too.
+func ReportsInJSON(parserName string) bool {
+	runner := RunnerOf(parserName)
+	return runner == testlog.Jest || runner == testlog.Vitest
+}
 
 // nodeRunners are the names of these runners.
 var nodeRunners = []string{"jest", "vitest"}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"relabel/testlog"
 )
 
 // condaRoots are the folders of conda in images of data sets. The first environment testbed is
@@ -50,7 +52,7 @@ var pytestCommand = regexp.MustCompile(`(?:^|[\s;&|(])(?:\S*/)?(?:pytest|py\.tes
 // or options from the environment. Text in the log cannot forge a report, and a process that ends
 // early writes none.
 func Witnessed(command, parserName string) bool {
-	if parserName = ShortParser(parserName); !strings.HasPrefix(parserName, "pytest") && parserName != "matplotlib" {
+	if RunnerOf(parserName) != testlog.Pytest {
 		return false
 	}
 	for _, own := range []string{"junit", "PYTEST_ADDOPTS", "env -i", "tox"} {

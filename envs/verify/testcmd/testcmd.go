@@ -10,6 +10,7 @@ import (
 
 	"relabel"
 	"relabel/envs/verify/tree"
+	"relabel/testlog"
 )
 
 // framework is the default test command of a repository.
@@ -117,5 +118,8 @@ func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// ShortParser is the name of a parser without the prefix of some data sets.
-func ShortParser(name string) string { return strings.TrimPrefix(name, "parse_log_") }
+// RunnerOf is the runner whose logs a parser reads; "" if there is no parser of this name.
+func RunnerOf(parserName string) testlog.Runner {
+	p, _ := testlog.Find(parserName)
+	return p.Runner
+}

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"relabel/envs/verify/canary"
-	"relabel/envs/verify/results"
 	"relabel/envs/verify/testcmd"
 	"relabel/envs/verify/tree"
+	"relabel/testlog"
 )
 
 // neighbour is a file of the task's tests in Python.
@@ -77,7 +77,7 @@ func testFilesOf(g canary.Garden) []string {
 // dottedClass returns the class or module of a test id such as tests.test_add.AddTest.test_add
 // or test_add (adding.tests.AddTest).
 func dottedClass(id string) string {
-	if m := results.UnittestID.FindStringSubmatch(id); m != nil {
+	if m := testlog.UnittestID.FindStringSubmatch(id); m != nil {
 		return strings.TrimSuffix(m[2], "."+m[1])
 	}
 	if at := strings.LastIndexByte(id, '.'); at > 0 {

@@ -6,8 +6,8 @@ import (
 
 	"relabel"
 	"relabel/envs/verify/canary"
-	"relabel/envs/verify/results"
 	"relabel/envs/verify/testcmd"
+	"relabel/testlog"
 )
 
 // gardenOf is a repository of these files.
@@ -71,7 +71,7 @@ func TestCanariesStandBelowTheTasksTestsToo(t *testing.T) {
 		if got := strings.Contains(p.Command, "/testbed/tests/test_a.py::test_"); got != named {
 			t.Errorf("%s became %s", command, p.Command)
 		}
-		if p.Broken(results.Outcomes{"tests/test_a.py": relabel.TestError}, nil) {
+		if p.Broken(testlog.Outcomes{"tests/test_a.py": relabel.TestError}, nil) {
 			t.Error("tests that cannot be imported are taken for the canaries' fault")
 		}
 	}

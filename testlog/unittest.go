@@ -1,4 +1,4 @@
-package results
+package testlog
 
 import (
 	"regexp"
@@ -39,6 +39,9 @@ func parseUnittest(log []byte) Outcomes {
 		if status := unittestEnd(line); status != "" {
 			o.addAll(waiting, status)
 			waiting = nil
+		} else if at := strings.LastIndex(line, " ... "); at >= 0 && len(waiting) > 0 {
+			// A docstring may contain the dots too.
+			o.addAll([]string{waiting[0] + " ... " + line[:at]}, unittestEnd(line[at+len(" ... "):]))
 		}
 	}
 	return o

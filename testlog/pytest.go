@@ -1,4 +1,4 @@
-package results
+package testlog
 
 import (
 	"iter"
@@ -116,13 +116,13 @@ func parsePytestOptions(log []byte) Outcomes {
 	return o
 }
 
-// mouseButtons replaces names in the ids of Matplotlib's mouse tests by numbers, as data sets do:
+// MouseButtons replaces names in the ids of Matplotlib's mouse tests by numbers, as data sets do:
 // the names depend on the version of Python.
-var mouseButtons = strings.NewReplacer("MouseButton.LEFT", "1", "MouseButton.RIGHT", "3")
+var MouseButtons = strings.NewReplacer("MouseButton.LEFT", "1", "MouseButton.RIGHT", "3")
 
 // parseMatplotlib reads pytest's log with mouse buttons as numbers.
 func parseMatplotlib(log []byte) Outcomes {
-	return parsePytest([]byte(mouseButtons.Replace(string(log))))
+	return parsePytest([]byte(MouseButtons.Replace(string(log))))
 }
 
 func shortOption(id string) string {

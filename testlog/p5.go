@@ -1,0 +1,127 @@
+package testlog
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"relabel"
+)
+
+// p5Failure matches the number before a failed test.
+var p5Failure = regexp.MustCompile(`^\s*\d+\)`)
+
+// maxP5Name limits the characters of a name: the reference reads no longer ones.
+const maxP5Name = 1000
+
+// parseP5 reads the log of Mocha in a browser, which names only failed tests: a number, and the
+// titles of the groups and the test, each on its own line, indented further, up to a colon.
+// Blocks of JSON and XML, which the code under test prints, are left out.
+func parseP5(log []byte) Outcomes {
+	o := Outcomes{}
+	text := withoutXML(withoutJSON(plainText(log)))
+	for len(text) > 0 {
+		line, after, _ := strings.Cut(text, "\n")
+		at := p5Failure.FindStringIndex(line)
+		if at == nil {
+			text = after
+			continue
+		}
+		name, rest, ok := beforeColon(text[at[1]:])
+		if !ok {
+			text = after
+			continue
+		}
+		if titles := strings.Split(name, "\n"); indentedMore(titles) {
+			for i := range titles {
+				titles[i] = trim(titles[i])
+			}
+			o.add(strings.Join(titles, ":"), relabel.TestFailed)
+		}
+		_, text, _ = strings.Cut(rest, "\n")
+	}
+	return o
+}
+
+// beforeColon cuts a text at its first colon, if no more than maxP5Name characters are before it.
+func beforeColon(text string) (before, after string, ok bool) {
+	window := text[:min(len(text), maxP5Name*utf8.UTFMax+1)]
+	before, _, ok = strings.Cut(window, ":")
+	if !ok || utf8.RuneCountInString(before) > maxP5Name {
+		return "", "", false
+	}
+	return before, text[len(before)+1:], true
+}
+
+// indentedMore reports whether each line is indented more than the one before it.
+func indentedMore(lines []string) bool {
+	last := 0
+	for _, line := range lines {
+		depth := indent(line)
+		if depth <= last {
+			return false
+		}
+		last = depth
+	}
+	return true
+}
+
+// withoutJSON leaves out objects and lists that are printed over several lines or on one.
+func withoutJSON(text string) string {
+	var kept strings.Builder
+	object, list := false, false
+	for line := range strings.SplitSeq(text, "\n") {
+		end := trimRight(line)
+		switch {
+		case strings.HasSuffix(end, "{"):
+			object = true
+		case strings.HasSuffix(end, "["):
+			list = true
+		case end == "}" && object:
+			object = false
+		case end == "]" && list:
+			list = false
+		case object || list,
+			strings.HasPrefix(end, "{") && strings.HasSuffix(end, "}"),
+			strings.HasPrefix(end, "[") && strings.HasSuffix(end, "]"):
+		default:
+			kept.WriteString(line + "\n")
+		}
+	}
+	return kept.String()
+}
+
+var xmlTag = regexp.MustCompile(`<(/?)([\pL\pN_]+)>`)
+
+// withoutXML leaves out each element from its tag to the next end tag of its name. If more tags of
+// this name are between them, they begin elements again. A tag without a later end tag stays.
+func withoutXML(text string) string {
+	tags := xmlTag.FindAllStringSubmatchIndex(text, -1)
+	ends := map[string]int{} // the number of end tags that are still to come
+	for _, t := range tags {
+		if t[2] < t[3] {
+			ends[text[t[4]:t[5]]]++
+		}
+	}
+	var kept strings.Builder
+	from, open, name := 0, 0, "" // open elements of a name; without one, the text from from on is kept
+	for _, t := range tags {
+		tag, isEnd := text[t[4]:t[5]], t[2] < t[3]
+		if isEnd {
+			ends[tag]--
+		}
+		switch {
+		case open == 0 && !isEnd && ends[tag] > 0:
+			kept.WriteString(text[from:t[0]])
+			open, name = 1, tag
+		case open > 0 && tag == name && !isEnd:
+			open++
+		case open > 0 && tag == name:
+			if open--; open == 0 || ends[tag] == 0 {
+				kept.WriteString(strings.Repeat("<"+tag+">", open))
+				open, from = 0, t[1]
+			}
+		}
+	}
+	return kept.String() + text[from:]
+}
