@@ -26,6 +26,12 @@ type TasksBuild struct {
 	MaxFiles int    `default:"20" help:"Refuse changes of more source files."`
 	MaxLines int    `default:"1000" help:"Refuse changes with more added and removed lines of source."`
 
+	Inject      int   `default:"0" placeholder:"N" help:"Put bugs into N places that the tests execute, one at a time, in the commit of --range, instead of examining commits. 0: none."`
+	Seed        int64 `default:"0" help:"Seed of the draw of these places."`
+	PerFunction int   `default:"2" help:"Bugs in one function, at most."`
+
+	StatementFlags
+
 	Jobs    int  `default:"2" help:"Candidates at once."`
 	Runs    int  `default:"3" help:"Runs of the tests without the change, and again with it. Tests that do not agree in all of them are flaky and left out."`
 	MaxDisk Size `default:"20GiB" help:"Disk space that the images of the build may use on top of those that they start from. When it is used up, the other candidates wait for the next build. 0: no limit."`
@@ -41,10 +47,17 @@ func (c *TasksBuild) Validate() error {
 	for _, bound := range []struct {
 		flag       string
 		value, min int
-	}{{"--commits", c.Commits, 0}, {"--max-files", c.MaxFiles, 1}, {"--max-lines", c.MaxLines, 1}, {"--jobs", c.Jobs, 1}, {"--runs", c.Runs, 1}} {
+	}{{"--commits", c.Commits, 0}, {"--max-files", c.MaxFiles, 1}, {"--max-lines", c.MaxLines, 1}, {"--jobs", c.Jobs, 1}, {"--runs", c.Runs, 1},
+		{"--inject", c.Inject, 0}, {"--per-function", c.PerFunction, 1}} {
 		if bound.value < bound.min {
 			return relabel.Errorf(relabel.CodeInvalid, "is %d: must be at least %d", bound.value, bound.min).On(bound.flag)
 		}
+	}
+	if c.Inject > 0 && (c.Merges || c.Commits > 0 || c.Issues != "") {
+		return relabel.Errorf(relabel.CodeInvalid, "examines no commits: leave out --merges, --commits and --issues").On("--inject")
+	}
+	if _, err := c.StatementFlags.Policy(); err != nil {
+		return err
 	}
 	if len(c.Docker) > 1 {
 		return relabel.Errorf(relabel.CodeInvalid, "images are built on one engine: name one").On("--docker")

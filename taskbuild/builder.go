@@ -1,6 +1,7 @@
 package taskbuild
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -26,6 +27,10 @@ type Options struct {
 	// Variables are set for the commands that build images, for example HTTPS_PROXY. They are not kept in
 	// the images.
 	Variables map[string]string
+	// Writer writes the problem statements of the tasks, in the place of those of the candidates. nil: nobody.
+	// WriterName changes with what it writes, and so do the keys of candidates.
+	Writer     StatementWriter
+	WriterName string
 	// Done is called after each candidate; several at once. nil: nobody.
 	Done func(Entry)
 }
@@ -86,18 +91,18 @@ func (b *Builder) Build(ctx context.Context, source Source) (report Report, err 
 
 // run builds all candidates of the source.
 func (b *Builder) run(ctx context.Context, source Source) error {
-	work, ctx := errgroup.WithContext(ctx)
+	work, within := errgroup.WithContext(ctx)
 	work.SetLimit(max(1, b.options.Jobs))
-	for item, err := range source.Items(ctx) {
-		if err != nil || ctx.Err() != nil {
-			return errors.Join(err, work.Wait(), ctx.Err())
+	for item, err := range source.Items(within) {
+		if err != nil || within.Err() != nil {
+			return cmp.Or(work.Wait(), err, ctx.Err()) // the first is the cause of the others
 		}
 		at := b.add(item)
 		if item.Refusal != nil {
 			continue
 		}
 		work.Go(func() error {
-			r, err := b.build(ctx, item)
+			r, err := b.build(within, item)
 			if err != nil {
 				return err
 			}
@@ -110,7 +115,7 @@ func (b *Builder) run(ctx context.Context, source Source) error {
 			return nil
 		})
 	}
-	return errors.Join(work.Wait(), ctx.Err())
+	return cmp.Or(work.Wait(), ctx.Err())
 }
 
 // add stores an item and returns its place.

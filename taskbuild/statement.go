@@ -30,6 +30,8 @@ var (
 	colors     = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 	digits     = regexp.MustCompile(`[0-9]+`)
 	blankLines = regexp.MustCompile(`\n{3,}`)
+	// verifierLine matches the lines that the verifier writes around a log.
+	verifierLine = regexp.MustCompile(`(?m)^[0-9a-f]{32} (begin|end \d+)\s*\n?`)
 )
 
 // FailureOutput returns the lines of a log of failing tests that the log of passing ones lacks, numbers and
@@ -40,7 +42,7 @@ func FailureOutput(failing, passing []byte) string {
 		known[withoutNumbers(line)] = true
 	}
 	var lines []string
-	for line := range bytes.Lines(failing) {
+	for line := range bytes.Lines(verifierLine.ReplaceAll(failing, nil)) {
 		if key := withoutNumbers(line); key == "" || !known[key] {
 			text := bytes.ToValidUTF8(colors.ReplaceAll(line, nil), []byte("?"))
 			lines = append(lines, strings.TrimRight(string(text), " \t\r\n"))

@@ -57,7 +57,7 @@ func (t *trial) digest(ctx context.Context) (string, error) {
 	}
 	c := t.candidate
 	c.Recipe, c.Repository = nil, "" // where it is does not matter
-	parts, err := json.Marshal([]any{c, t.recipe, from, t.dependencies, t.options.Before, t.options.After})
+	parts, err := json.Marshal([]any{c, t.recipe, from, t.dependencies, t.options.Before, t.options.After, t.options.WriterName})
 	if err != nil {
 		return "", err
 	}
@@ -113,7 +113,21 @@ func (t *trial) test(ctx context.Context, e *Entry) (*Refusal, error) {
 	}
 	s := separate(before, after)
 	t.line.FailToPass, t.line.PassToPass, e.Flaky = s.FailToPass, s.PassToPass, s.Flaky
-	return nil, nil
+	return t.state(ctx, before[0], after[0])
+}
+
+// state has the writer of the build, if it has one, write the problem statement.
+func (t *trial) state(ctx context.Context, before, after TestRun) (*Refusal, error) {
+	if t.options.Writer == nil {
+		return nil, nil
+	}
+	text, refusal, err := t.options.Writer.Write(ctx, StatementRequest{
+		Repo: t.line.Repo, Patch: t.line.Patch, TestPatch: t.line.TestPatch, Failing: t.line.FailToPass, Output: FailureOutput(before.Log, after.Log),
+	})
+	if err == nil && refusal == nil {
+		t.line.ProblemStatement = text
+	}
+	return refusal, err
 }
 
 // once runs the tests once. It returns a refusal if the run shows that the candidate is no task.

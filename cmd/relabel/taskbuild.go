@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"relabel"
@@ -16,6 +17,7 @@ import (
 	"relabel/policy"
 	"relabel/taskbuild"
 	"relabel/taskbuild/history"
+	"relabel/taskbuild/inject"
 	"relabel/taskbuild/recipes"
 	"relabel/testlog"
 )
@@ -35,7 +37,7 @@ func buildTasks(ctx context.Context, c *cli.TasksBuild, done func(string)) (cli.
 	if err != nil {
 		return nil, err
 	}
-	source, err := openHistory(ctx, c, recipe)
+	writer, writerName, err := openStatements(c.StatementFlags)
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +51,20 @@ func buildTasks(ctx context.Context, c *cli.TasksBuild, done func(string)) (cli.
 	if err != nil {
 		return nil, cli.OnFlag(err, "--docker")
 	}
-	report, err := taskbuild.New(newBuildEngine(host), buildTester{verify.New(host)}, taskbuild.Options{
+	tester, drawn := buildTester{verify.New(host)}, inject.Figures{}
+	builder := taskbuild.New(newBuildEngine(host), tester, taskbuild.Options{
 		Out: c.Out, Recipe: recipe, Folder: folder, Jobs: c.Jobs, Before: c.Runs, After: c.Runs,
 		MaxDisk: int64(c.MaxDisk), MinFree: int64(c.MinFree), Variables: taskbuild.RegistryVariables(os.Environ()),
+		Writer: writer, WriterName: writerName,
 		Done: func(e taskbuild.Entry) { done(e.Line()) },
-	}).Build(ctx, source)
-	return builtTasks{report, filepath.Join(c.Out, taskbuild.TasksFile)}, errors.Join(err, source.Close(), host.Close())
+	})
+	source, release, err := openSource(ctx, c, recipe, builder, tester, rooms{host: host}, &drawn)
+	if err != nil {
+		return nil, errors.Join(err, host.Close())
+	}
+	report, err := builder.Build(ctx, source)
+	err = errors.Join(err, source.Close(), release(), host.Close())
+	return builtTasks{report, drawn, filepath.Join(c.Out, taskbuild.TasksFile)}, err
 }
 
 // recipeOf returns the recipe of a build and the folder of its file.
@@ -77,6 +87,7 @@ func recipeOf(ctx context.Context, c *cli.TasksBuild) (recipe taskbuild.Recipe, 
 func openHistory(ctx context.Context, c *cli.TasksBuild, recipe taskbuild.Recipe) (*history.Source, error) {
 	config := history.Config{
 		Repository: c.Repository, Name: c.Name, Range: c.Range, Merges: c.Merges, Commits: c.Commits, MaxFiles: c.MaxFiles, MaxLines: c.MaxLines, Recipe: recipe,
+		Unstated: c.StatementURL != "",
 	}
 	if c.Issues != "" {
 		file, err := os.Open(c.Issues)
@@ -94,11 +105,14 @@ func openHistory(ctx context.Context, c *cli.TasksBuild, recipe taskbuild.Recipe
 // builtTasks is the report of a build with the path of its tasks.
 type builtTasks struct {
 	taskbuild.Report
-	File string `json:"file"`
+	Injection inject.Figures `json:"injection,omitzero"`
+	File      string         `json:"file"`
 }
 
 // Lines implements cli.BuiltTasks.
-func (b builtTasks) Lines() []string { return append(b.Report.Lines(), b.File) }
+func (b builtTasks) Lines() []string {
+	return slices.Concat(b.Injection.Lines(), b.Report.Lines(), []string{b.File})
+}
 
 // buildTester runs tests as the verifier does.
 type buildTester struct{ verifier *verify.Verifier }

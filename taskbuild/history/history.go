@@ -26,6 +26,8 @@ type Config struct {
 	MaxFiles, MaxLines int
 	Recipe             taskbuild.Recipe
 	Issues             *Issues // the texts of issues; nil: only commit messages
+	// Unstated keeps changes whose statement is missing or quotes the fix: the build has a writer of statements.
+	Unstated bool
 }
 
 // Source gives the changes of a repository, the oldest first. It implements taskbuild.Source.
@@ -44,7 +46,7 @@ func Open(ctx context.Context, c Config) (*Source, error) {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "%q names no commits of %s", c.Range, c.Repository).On("--range").Because(err)
 	}
 	if c.Name == "" {
-		c.Name = nameOf(strings.TrimSuffix(strings.TrimSpace(string(gitDir)), "/.git"))
+		c.Name = NameOf(strings.TrimSuffix(strings.TrimSpace(string(gitDir)), "/.git"))
 	}
 	return &Source{c}, nil
 }

@@ -35,10 +35,10 @@ func (s *Source) item(ctx context.Context, c commit) (taskbuild.Item, error) {
 		return refuse(reason, detail)
 	}
 	statement := s.statement(c)
-	if statement == "" {
+	if statement == "" && !s.config.Unstated {
 		return refuse(taskbuild.ReasonNoStatement, "")
 	}
-	if leaked := taskbuild.Leaks(statement, change.patch); len(leaked) > 0 {
+	if leaked := taskbuild.Leaks(statement, change.patch); len(leaked) > 0 && !s.config.Unstated {
 		return refuse(taskbuild.ReasonLeak, leaked[0])
 	}
 	return taskbuild.Item{Candidate: taskbuild.Candidate{
@@ -145,5 +145,5 @@ func changedLines(f gitdiff.File) int {
 	return n
 }
 
-// nameOf is the name of a repository at a path.
-func nameOf(dir string) string { return strings.TrimSuffix(path.Base(dir), ".git") }
+// NameOf is the name of a repository at a path.
+func NameOf(dir string) string { return strings.TrimSuffix(path.Base(dir), ".git") }

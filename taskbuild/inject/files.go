@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"relabel"
 	"relabel/codeindex"
 	"relabel/taskbuild"
 )
@@ -106,6 +107,9 @@ func (s *Source) parse(ctx context.Context, room Container, files []file) error 
 		}
 		f.parts = s.syntax.Parts(f.path, f.source)
 		f.problem = string(f.parts.Problem)
+		if f.parts.Problem == codeindex.NoParser {
+			return relabel.Errorf(relabel.CodeInvalid, "%s cannot be parsed, because relabel-ecmascript is not installed: build it with `make build`, or set RELABEL_PARSERS to its folder", f.path)
+		}
 	}
 	if len(python) == 0 {
 		return nil

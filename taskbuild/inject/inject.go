@@ -6,8 +6,10 @@ package inject
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -26,9 +28,8 @@ type Options struct {
 	// PerFunction is how many bugs are tried in one function, at most.
 	PerFunction int
 	// Notes is the file that keeps results, so that the next build runs nothing twice.
-	Notes string
-	// Prepared is called once, when the bugs have been drawn. nil: nobody.
-	Prepared func(Figures)
+	Notes   string
+	Figures *Figures // filled in when the bugs have been drawn
 }
 
 // Figures count what the bugs were drawn from.
@@ -40,6 +41,18 @@ type Figures struct {
 	Executed  int `json:"executed"`  // of them, those in lines that the tests execute
 	Drawn     int `json:"drawn"`
 	Tests     int `json:"tests"` // that pass without a bug
+}
+
+// Lines returns the figures as text; nothing for zero Figures.
+func (f Figures) Lines() []string {
+	if f == (Figures{}) {
+		return nil
+	}
+	return []string{
+		fmt.Sprintf("%d possible bugs in %d functions of %d source files (%d further ones do not parse, are too large or are made by a program)",
+			f.Possible, f.Functions, f.Files-f.Unread, f.Unread),
+		fmt.Sprintf("%d of them in code that the %d passing tests execute, %d drawn", f.Executed, f.Tests, f.Drawn),
+	}
 }
 
 // Source implements taskbuild.Source.
@@ -134,9 +147,7 @@ func (s *Source) prepare(ctx context.Context) ([]Mutation, *passing, error) {
 	}
 	drawn := draw(executed, s.options.Count, s.options.PerFunction, s.options.Seed)
 	figures.Drawn = len(drawn)
-	if s.options.Prepared != nil {
-		s.options.Prepared(figures)
-	}
+	*s.options.Figures = figures
 	return drawn, before, nil
 }
 
@@ -160,18 +171,13 @@ func (s *Source) item(ctx context.Context, m Mutation, before *passing) (taskbui
 	}}, nil
 }
 
+// notInID are the characters that instance ids do not have.
+var notInID = regexp.MustCompile(`[^A-Za-z0-9_.+-]+`)
+
 // instanceID names the task of a bug. It does not tell what the bug is.
 func (s *Source) instanceID(m Mutation) string {
-	slug := strings.Map(func(r rune) rune {
-		if r == '/' {
-			return '_'
-		}
-		if r < 128 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)) {
-			return r
-		}
-		return '-'
-	}, strings.ReplaceAll(s.options.Repo, "/", "__"))
-	return slug[:min(len(slug), 120)] + "-bug-" + keyOf(s.base, m)[:10]
+	slug := strings.TrimLeft(notInID.ReplaceAllString(strings.ReplaceAll(s.options.Repo, "/", "__"), "-"), ".+-")
+	return slug[:min(len(slug), 120)] + "-bug-" + keyOf(s.base, m)[:12]
 }
 
 // timeout bounds one run of the tests.
