@@ -13,7 +13,8 @@ import (
 // TasksBuild is `relabel tasks build REPOSITORY`. It needs Docker, but no database.
 type TasksBuild struct {
 	DockerFlags
-	Repository  string `arg:"" type:"existingdir" help:"Git repository: a clone or a bare mirror."`
+	Repository  string `arg:"" optional:"" type:"existingdir" help:"Git repository: a clone or a bare mirror."`
+	Releases    string `type:"existingfile" placeholder:"FILE" help:"Build tasks of the pairs of releases in this list instead of a repository's history. The registries' clients (pip, npm, cargo, go, mvn) download the packages."`
 	Out         string `placeholder:"DIR" help:"Folder of tasks.jsonl, report.json, logs and the journal of the build. A build that was interrupted continues there."`
 	PrintRecipe bool   `help:"Print the recipe that fits the newest commit of the range, to edit and to pass with --recipe, and end."`
 	Recipe      string `type:"existingfile" placeholder:"FILE" help:"Recipe file. Default: the built-in recipe that fits the repository."`
@@ -41,6 +42,12 @@ type TasksBuild struct {
 
 // Validate refuses values that cannot be used.
 func (c *TasksBuild) Validate() error {
+	if (c.Repository == "") == (c.Releases == "") {
+		return relabel.Errorf(relabel.CodeInvalid, "name a repository, or a list of releases with --releases").On("REPOSITORY")
+	}
+	if err := c.checkReleases(); err != nil {
+		return err
+	}
 	if c.Out == "" && !c.PrintRecipe {
 		return relabel.Errorf(relabel.CodeInvalid, "is missing: the folder to write").On("--out")
 	}
@@ -61,6 +68,17 @@ func (c *TasksBuild) Validate() error {
 	}
 	if len(c.Docker) > 1 {
 		return relabel.Errorf(relabel.CodeInvalid, "images are built on one engine: name one").On("--docker")
+	}
+	return nil
+}
+
+// checkReleases refuses flags that only concern the history of a repository.
+func (c *TasksBuild) checkReleases() error {
+	for flag, used := range map[string]bool{"--print-recipe": c.PrintRecipe, "--recipe": c.Recipe != "", "--name": c.Name != "", "--range": c.Range != "HEAD",
+		"--merges": c.Merges, "--commits": c.Commits != 0, "--issues": c.Issues != "", "--inject": c.Inject != 0} {
+		if used && c.Releases != "" {
+			return relabel.Errorf(relabel.CodeInvalid, "needs a repository: the entries of --releases have such settings themselves").On(flag)
+		}
 	}
 	return nil
 }

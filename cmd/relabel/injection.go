@@ -17,6 +17,10 @@ import (
 func openSource(ctx context.Context, c *cli.TasksBuild, recipe taskbuild.Recipe, builder *taskbuild.Builder, tester taskbuild.Tester, containers rooms,
 	figures *inject.Figures) (source taskbuild.Source, release func() error, err error) {
 	nothing := func() error { return nil }
+	if c.Releases != "" {
+		source, err = openReleases(c)
+		return source, nothing, err
+	}
 	if c.Inject == 0 {
 		source, err = openHistory(ctx, c, recipe)
 		return source, nothing, err

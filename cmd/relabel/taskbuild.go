@@ -19,6 +19,7 @@ import (
 	"relabel/taskbuild/history"
 	"relabel/taskbuild/inject"
 	"relabel/taskbuild/recipes"
+	"relabel/taskbuild/releases"
 	"relabel/testlog"
 )
 
@@ -31,7 +32,7 @@ func detectRecipe(ctx context.Context, c *cli.TasksBuild) ([]byte, error) {
 	return recipe.Text()
 }
 
-// buildTasks builds tasks out of a repository's history.
+// buildTasks builds tasks out of a repository's history, or of pairs of releases.
 func buildTasks(ctx context.Context, c *cli.TasksBuild, done func(string)) (cli.BuiltTasks, error) {
 	recipe, folder, err := recipeOf(ctx, c)
 	if err != nil {
@@ -67,8 +68,24 @@ func buildTasks(ctx context.Context, c *cli.TasksBuild, done func(string)) (cli.
 	return builtTasks{report, drawn, filepath.Join(c.Out, taskbuild.TasksFile)}, err
 }
 
+// openReleases opens a list of pairs of releases.
+func openReleases(c *cli.TasksBuild) (*releases.Source, error) {
+	list, err := releases.ReadList(c.Releases)
+	if err != nil {
+		return nil, err
+	}
+	out, err := filepath.Abs(c.Out)
+	if err != nil {
+		return nil, err
+	}
+	return releases.New(releases.Options{Entries: list, Folder: out, Jobs: c.Jobs, Detect: recipes.Detect, Check: checkParser}), nil
+}
+
 // recipeOf returns the recipe of a build and the folder of its file.
 func recipeOf(ctx context.Context, c *cli.TasksBuild) (recipe taskbuild.Recipe, folder string, err error) {
+	if c.Releases != "" { // its entries have recipes
+		return recipe, filepath.Dir(c.Releases), nil
+	}
 	if c.Recipe != "" {
 		recipe, err = taskbuild.ReadRecipe(c.Recipe)
 	} else {
@@ -77,10 +94,15 @@ func recipeOf(ctx context.Context, c *cli.TasksBuild) (recipe taskbuild.Recipe, 
 	if err != nil {
 		return recipe, "", err
 	}
-	if _, known := testlog.Find(recipe.LogParser); !known {
-		return recipe, "", relabel.Errorf(relabel.CodeInvalid, "%q is not the name of a log parser", recipe.LogParser).On("log_parser")
+	return recipe, filepath.Dir(c.Recipe), checkParser(recipe)
+}
+
+// checkParser fails if the log parser of a recipe does not exist.
+func checkParser(r taskbuild.Recipe) error {
+	if _, known := testlog.Find(r.LogParser); !known {
+		return relabel.Errorf(relabel.CodeInvalid, "%q is not the name of a log parser", r.LogParser).On("log_parser")
 	}
-	return recipe, filepath.Dir(c.Recipe), nil
+	return nil
 }
 
 // openHistory opens the history of the repository.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -160,7 +161,7 @@ func (h *Host) RemoveImage(ctx context.Context, name string) error {
 }
 
 // ImagesWith returns the names of the images with a label of this value, and how many bytes each uses on
-// top of the image that it was made from.
+// top of the image that it was made from. An image whose name another one has by now is named by its id.
 func (h *Host) ImagesWith(ctx context.Context, label, value string) (map[string]int64, error) {
 	found, err := h.client.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("label", label+"="+value))})
 	if err != nil {
@@ -174,7 +175,11 @@ func (h *Host) ImagesWith(ctx context.Context, label, value string) (map[string]
 				own -= parent.Size
 			}
 		}
-		for _, name := range i.RepoTags {
+		names := slices.DeleteFunc(i.RepoTags, func(name string) bool { return strings.HasPrefix(name, "<none>") })
+		if len(names) == 0 { // another image has its name now
+			names = []string{i.ID}
+		}
+		for _, name := range names {
 			sizes[name] = own
 		}
 	}

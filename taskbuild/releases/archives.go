@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,8 +14,9 @@ import (
 )
 
 // fetch returns the paths of the archives of a release with these hashes. It downloads those that are not in
-// the folder of archives, where each is a file named after its hash. field is the hashes' field in the list.
-func fetch(ctx context.Context, folder string, e Entry, version, field string, pins Hashes) ([]string, error) {
+// the folder of archives, where each is a file named after its hash. work is for temporary files on the same disk;
+// field is the hashes' field in the list.
+func fetch(ctx context.Context, work, folder string, e Entry, version, field string, pins Hashes) ([]string, error) {
 	paths := make([]string, len(pins))
 	missing := len(pins) == 0
 	for i, pin := range pins {
@@ -31,11 +31,10 @@ func fetch(ctx context.Context, folder string, e Entry, version, field string, p
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(folder, ".download-*")
-	if err != nil {
+	dir := filepath.Join(work, "download")
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
 	registry := registries[e.Ecosystem]
 	found, err := registry.download(ctx, dir, release{e.Package, version}, pins)
 	if err != nil {
@@ -44,11 +43,11 @@ func fetch(ctx context.Context, folder string, e Entry, version, field string, p
 	if len(found) < len(registry.archives) {
 		return nil, relabel.Errorf(relabel.CodeUnavailable, "%s %s has no %s", e.Package, version, registry.archives[len(found)])
 	}
-	return paths, keep(found[:len(registry.archives)], paths, field, pins)
+	return paths, keep(found[:len(registry.archives)], paths, filepath.Join(work, "copy"), field, pins)
 }
 
-// keep moves downloaded archives to their paths, if they have the pinned hashes.
-func keep(found, paths []string, field string, pins Hashes) error {
+// keep copies downloaded archives to their paths, if they have the pinned hashes. The clients keep the originals.
+func keep(found, paths []string, aside, field string, pins Hashes) error {
 	var sums []string
 	for _, file := range found {
 		sum, err := sha256Of(file)
@@ -66,32 +65,29 @@ func keep(found, paths []string, field string, pins Hashes) error {
 		}
 	}
 	for i := range found {
-		if err := copyFile(found[i], paths[i]); err != nil {
+		if err := copyFile(found[i], aside); err != nil {
+			return err
+		}
+		if err := os.Rename(aside, paths[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// copyFile copies a file so that the copy is never seen incomplete. Clients keep the original.
+// copyFile copies a file.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.CreateTemp(filepath.Dir(to), ".copy-*")
+	out, err := os.Create(to)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	if err = errors.Join(err, out.Close()); err == nil {
-		err = os.Rename(out.Name(), to)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("copying an archive: %w", err), os.Remove(out.Name()))
-	}
-	return nil
+	return errors.Join(err, out.Close())
 }
 
 // sha256Of returns a file's hash in hexadecimal.

@@ -34,20 +34,16 @@ func (p pair) difference(ctx context.Context, r taskbuild.Recipe) (difference, *
 	if err != nil {
 		return difference{}, nil, err
 	}
-	run := r.RunFiles
-	if len(run) == 0 {
-		run = r.TestFiles
-	}
 	var d difference
 	var source, tests []string
 	for _, name := range names {
-		switch {
-		case taskbuild.MatchAny(r.TestFiles, name):
+		switch r.Kind(name) {
+		case taskbuild.TestFile:
 			tests = append(tests, name)
-			if taskbuild.MatchAny(run, name) && slices.Contains(kept, name) {
+			if r.Runs(name) && slices.Contains(kept, name) {
 				d.testFiles = append(d.testFiles, name)
 			}
-		case taskbuild.MatchAny(r.SourceFiles, name) && !taskbuild.MatchAny(r.Ignore, name):
+		case taskbuild.SourceFile:
 			only, err := p.saysOnlyVersion(ctx, name)
 			if err != nil {
 				return d, nil, err

@@ -27,8 +27,10 @@ type Options struct {
 	// the commits that tasks start from.
 	Folder string
 	Jobs   int // pairs that are prepared at once, at least 1
-	// Recipe returns the recipe for a source tree, given as a commit of a repository.
-	Recipe func(ctx context.Context, repository, commit string) (taskbuild.Recipe, error)
+	// Detect returns the recipe for a source tree, given as a commit of a repository.
+	Detect func(ctx context.Context, repository, commit string) (taskbuild.Recipe, error)
+	// Check returns an error about a recipe that cannot be used.
+	Check func(taskbuild.Recipe) error
 }
 
 // Source gives the pairs of a list as candidates. A pair whose archives are not available is refused, and
@@ -97,9 +99,12 @@ func (s *Source) item(ctx context.Context, e Entry) (taskbuild.Item, error) {
 	return taskbuild.Item{Candidate: c, Refusal: refusal}, nil
 }
 
-// title is the first line of the problem statement.
+// title is the beginning of the problem statement, in one line.
 func (e Entry) title() string {
 	line, _, _ := strings.Cut(strings.TrimSpace(e.ProblemStatement), "\n")
+	if letters := []rune(line); len(letters) > 80 {
+		return string(letters[:79]) + "…"
+	}
 	return line
 }
 
@@ -109,11 +114,8 @@ func (s *Source) candidate(ctx context.Context, e Entry) (taskbuild.Candidate, *
 	if err != nil {
 		return taskbuild.Candidate{}, nil, err
 	}
-	recipe, err := s.options.Recipe(ctx, p.dir, p.base)
+	recipe, err := s.recipe(ctx, e, p)
 	if err != nil {
-		return taskbuild.Candidate{}, nil, err
-	}
-	if err := e.Recipe.apply(&recipe); err != nil {
 		return taskbuild.Candidate{}, nil, err
 	}
 	d, refusal, err := p.difference(ctx, recipe)
@@ -131,6 +133,22 @@ func (s *Source) candidate(ctx context.Context, e Entry) (taskbuild.Candidate, *
 		ID: e.id(), Repo: e.repo(), Repository: mirror.dir, Base: p.base, Origin: taskbuild.OriginRelease, Change: e.change(), Title: e.title(),
 		ProblemStatement: e.ProblemStatement, Patch: d.patch, TestPatch: d.testPatch, TestFiles: d.testFiles, Recipe: &recipe, Image: e.Image,
 	}, nil, nil
+}
+
+// recipe returns the recipe of a pair: the detected one with the fields that the entry sets. If none is detected,
+// the entry sets all but the usual values.
+func (s *Source) recipe(ctx context.Context, e Entry, p pair) (taskbuild.Recipe, error) {
+	r, err := s.options.Detect(ctx, p.dir, p.base)
+	if err != nil && len(e.Recipe.fields) == 0 {
+		return r, err
+	}
+	if err != nil {
+		r = taskbuild.Recipe{Name: string(e.Ecosystem), Workdir: "/testbed", TestSeconds: 600, BuildSeconds: 1800}
+	}
+	if err := e.Recipe.apply(&r); err != nil {
+		return r, err
+	}
+	return r, errors.Join(r.Check(), s.options.Check(r))
 }
 
 // lock locks what belongs to a package, and returns what unlocks it.
@@ -180,15 +198,19 @@ func (s *Source) tree(ctx context.Context, trees repository, e Entry, version, f
 			return commit, nil
 		}
 	}
-	archives, err := fetch(ctx, filepath.Join(s.options.Folder, "archives"), e, version, field, pins)
-	if err != nil {
+	work := filepath.Join(s.options.Folder, "work") // the builder removes it
+	if err := os.MkdirAll(work, 0o755); err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp(s.options.Folder, ".tree-*")
+	dir, err := os.MkdirTemp(work, "release-*")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
+	archives, err := fetch(ctx, dir, filepath.Join(s.options.Folder, "archives"), e, version, field, pins)
+	if err != nil {
+		return "", err
+	}
 	tree := filepath.Join(dir, "tree")
 	if err := os.Mkdir(tree, 0o755); err != nil {
 		return "", err

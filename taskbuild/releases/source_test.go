@@ -32,14 +32,15 @@ func packageOf(e Ecosystem, version string) (old, changed tree) {
 }
 
 // recipe sorts the files of all ecosystems.
-var recipe = taskbuild.Recipe{Name: "test", TestFiles: []string{"tests/**", "test/**", "**/*_test.go"}, SourceFiles: []string{"**/*.py", "**/*.js", "**/*.rs", "**/*.go"}}
+var recipe = taskbuild.Recipe{Name: "test", Image: "i", Workdir: "/testbed", TestCommand: "t", Tests: "all", LogParser: "pytest", TestSeconds: 1, BuildSeconds: 1,
+	TestFiles: []string{"tests/**", "test/**", "**/*_test.go"}, SourceFiles: []string{"**/*.py", "**/*.js", "**/*.rs", "**/*.go"}}
 
 func detect(context.Context, string, string) (taskbuild.Recipe, error) { return recipe, nil }
 
 // items collects the items of a list.
 func items(t *testing.T, folder string, list ...Entry) []taskbuild.Item {
 	t.Helper()
-	source := New(Options{Entries: list, Folder: folder, Jobs: 2, Recipe: detect})
+	source := New(Options{Entries: list, Folder: folder, Jobs: 2, Detect: detect, Check: func(taskbuild.Recipe) error { return nil }})
 	var all []taskbuild.Item
 	for item, err := range source.Items(t.Context()) {
 		if err != nil {
