@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# runner-images.sh [python|go|rust|node|java|jest|vitest]… makes the named images that
+# runner-images.sh [python|go|gotoolchain|rust|node|java|jest|vitest]… makes the named images that
 # tasks in these languages start from; without names those of the verifier's tests: go,
 # jest and vitest.
 #
 #   relabel/base-python:bookworm  Debian with git, Python, pip and a C compiler
 #   relabel/base-go:bookworm      Debian with git and Go (golang-go)
+#   relabel/base-gotoolchain:bookworm  Debian with git and this machine's Go, which also
+#                                 builds modules for older versions
 #   relabel/base-rust:bookworm    Debian with git, Rust (rustc-web, cargo-web) and a C compiler
 #   relabel/base-node:bookworm    Debian with git, Node.js and npm
 #   relabel/base-java:bookworm    Debian with git, Java (default-jdk-headless) and Maven
@@ -45,10 +47,11 @@ main() {
     for name in "$@"; do
         case $name in
         go) go_image ;;
+        gotoolchain) go_toolchain_image ;;
         node | jest | vitest) node_image "$name" ;;
         python | rust | java) bootstrap "relabel/base-$name:bookworm" "${debian_packages[$name]}" ;;
         *)
-            echo "runner images: $name is not python, go, rust, node, java, jest or vitest" >&2
+            echo "runner images: $name is not python, go, gotoolchain, rust, node, java, jest or vitest" >&2
             exit 2
             ;;
         esac
@@ -59,6 +62,23 @@ go_image() {
     made_of "$go_image" "$go_packages, built" && return
     bootstrap "$go_image" "$go_packages" --change 'ENV CGO_ENABLED=0' --change 'ENV GOPROXY=off'
     build_go_library
+}
+
+# go_toolchain_image puts the Go that builds relabel on top of relabel/base:bookworm.
+go_toolchain_image() {
+    local image=relabel/base-gotoolchain:bookworm root version work
+    root=$(go env GOROOT) version=$(go env GOVERSION)
+    made_of "$image" "$version" && return
+    "$here/base-image.sh"
+    work=$(mktemp -d "$cache/runner-gotoolchain.XXXXXX")
+    tar -C "$root" -c bin go.env lib pkg src VERSION | tar -C "$work" --one-top-level=go -x
+    cat >"$work/Dockerfile" <<END
+FROM relabel/base:bookworm
+COPY go /usr/local/go
+ENV PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin CGO_ENABLED=0 GOTOOLCHAIN=local
+LABEL relabel.packages="$version"
+END
+    build "$image" "$work"
 }
 
 # node_image NAME makes the image of Node.js with npm, or with a test runner and npm.

@@ -1,6 +1,7 @@
 package taskbuild
 
 import (
+	"context"
 	"path"
 	"regexp"
 	"slices"
@@ -43,7 +44,7 @@ func (t TestArguments) arguments(files []string) []string {
 	slices.Sort(words)
 	words = slices.Compact(words)
 	for i, w := range words {
-		words[i] = quote(w)
+		words[i] = Quote(w)
 	}
 	return words
 }
@@ -73,18 +74,39 @@ func className(file string) string {
 // plainWord matches words that need no quotes.
 var plainWord = regexp.MustCompile(`^[\w./+:@%=,-]+$`)
 
-// quote quotes a word for bash.
-func quote(word string) string {
+// Quote quotes a word for bash.
+func Quote(word string) string {
 	if plainWord.MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
+// about describes a commit to the commands of a recipe: RELABEL_DATE is the day when it was made, and
+// RELABEL_VERSION the version of the last tag before it, since the image has no tags.
+func about(ctx context.Context, repository, commit string) (string, error) {
+	date, err := gitWord(ctx, repository, "log", "-1", "--format=%cs", commit)
+	if err != nil {
+		return "", err
+	}
+	tag, err := gitWord(ctx, repository, "describe", "--tags", "--abbrev=0", commit)
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	number := version.FindString(tag)
+	if err != nil || number == "" {
+		number = "1.0"
+	}
+	return "export RELABEL_DATE=" + Quote(date) + " RELABEL_VERSION=" + Quote(number) + "\n", nil
+}
+
+// version matches the number of a version in a tag.
+var version = regexp.MustCompile(`\d+(\.\d+)*`)
+
 // dependencyScript installs the dependencies, and removes the files of the repository itself; what the
 // commands have made stays.
-func (r Recipe) dependencyScript() string {
-	return "set -eo pipefail\n" + strings.Join(r.Dependencies, "\n") + "\ncd " + quote(r.Workdir) + `
+func (r Recipe) dependencyScript(about string) string {
+	return "set -eo pipefail\n" + about + strings.Join(r.Dependencies, "\n") + "\ncd " + Quote(r.Workdir) + `
 git ls-files -z | xargs -0 -r rm -rf --
 rm -rf .git
 find . -mindepth 1 -type d -empty -delete
@@ -93,11 +115,11 @@ find . -mindepth 1 -type d -empty -delete
 
 // buildScript runs the commands of Build, and lets git ignore the files that they, and those of
 // Dependencies, have left, so that they do not become a part of patches. "" if there are no commands.
-func (r Recipe) buildScript() string {
+func (r Recipe) buildScript(about string) string {
 	if len(r.Dependencies)+len(r.Build) == 0 {
 		return ""
 	}
-	return "set -eo pipefail\n" + strings.Join(r.Build, "\n") + "\ncd " + quote(r.Workdir) + `
+	return "set -eo pipefail\n" + about + strings.Join(r.Build, "\n") + "\ncd " + Quote(r.Workdir) + `
 git status --porcelain >/dev/null
 mkdir -p .git/info
 git -c core.quotePath=off ls-files --others --exclude-standard --directory | sed 's/[][*?\\]/\\&/g; s/^/\//' >>.git/info/exclude

@@ -89,8 +89,12 @@ func (m *images) make(ctx context.Context, t *trial) (*Refusal, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(tree)
+	facts, err := about(ctx, t.candidate.Repository, t.candidate.Base)
+	if err != nil {
+		return nil, err
+	}
 	spec := ImageSpec{
-		Name: t.line.Image, From: from, Workdir: t.recipe.Workdir, Files: tarOf(tree, t.recipe.Workdir), Script: t.recipe.buildScript(),
+		Name: t.line.Image, From: from, Workdir: t.recipe.Workdir, Files: tarOf(tree, t.recipe.Workdir), Script: t.recipe.buildScript(facts),
 		Timeout: t.recipe.buildTime(), Environment: t.recipe.Environment, Labels: map[string]string{LabelBuild: m.folder.id, LabelKey: t.key},
 	}
 	return m.create(ctx, t, spec, "build", ReasonImage)
@@ -159,8 +163,12 @@ func (m *images) withDependencies(ctx context.Context, t *trial, from string) (n
 			return nil, err
 		}
 		defer os.RemoveAll(tree)
+		facts, err := about(ctx, t.candidate.Repository, t.dependencies)
+		if err != nil {
+			return nil, err
+		}
 		return m.create(ctx, t, ImageSpec{
-			Name: name, From: from, Workdir: t.recipe.Workdir, Files: tarOf(tree, t.recipe.Workdir), Script: t.recipe.dependencyScript(),
+			Name: name, From: from, Workdir: t.recipe.Workdir, Files: tarOf(tree, t.recipe.Workdir), Script: t.recipe.dependencyScript(facts),
 			Timeout: t.recipe.buildTime(), Environment: t.recipe.Environment, Labels: labels,
 		}, "dependencies", ReasonDependencies)
 	})

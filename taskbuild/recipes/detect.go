@@ -54,7 +54,7 @@ func (t Tree) Text(path string) string {
 }
 
 // detectors make the recipe of a tree; ok is false if it does not fit. The first that fits counts.
-var detectors = []func(Tree) (r taskbuild.Recipe, ok bool){detectGo, detectCargo, detectMaven, detectGradle, detectNode, detectPytest}
+var detectors = []func(Tree) (r taskbuild.Recipe, ok bool){detectGo, detectCargo, detectMaven, detectGradle, detectPytest, detectNode}
 
 // Detect returns the recipe for a repository at a commit. It fails with CodeInvalid if none fits.
 func Detect(ctx context.Context, repository, commit string) (taskbuild.Recipe, error) {

@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,38 +76,34 @@ func readPyproject(t Tree) pyproject {
 const pip = "python3 -m pip install -q --no-cache-dir --root-user-action=ignore --break-system-packages"
 
 // pythonDependencies installs the project with what its tests need, editable, so that the files of another
-// commit take the place of those that are installed.
+// commit take the place of those that are installed. Packages are those of the commit's day, but no older than those
+// that support the image's Python.
 func pythonDependencies(t Tree) []string {
 	p := readPyproject(t)
-	commands := []string{pip + " pytest"}
+	commands := []string{pip + " --upgrade pip", "export PIP_UPLOADED_PRIOR_TO=$(printf '%s\\n' 2023-06-01 \"$RELABEL_DATE\" | sort | tail -n 1)", pip + " pytest"}
 	if packages := poetryTests(p); packages != "" {
 		commands = append(commands, pip+" "+packages)
 	}
-	groups := matching(p.Groups)
-	if len(groups) > 0 {
-		commands = append(commands, pip+" --upgrade pip")
-	}
-	for _, group := range groups {
+	for _, group := range matching(p.Groups) {
 		commands = append(commands, pip+" --group "+group+" || true")
 	}
-	for path := range t.paths {
+	for _, path := range slices.Sorted(maps.Keys(t.paths)) {
 		if requirementsOfTests.MatchString(path) {
 			commands = append(commands, pip+" -r "+path+" || true")
 		}
 	}
-	slices.Sort(commands[1:])
-	if !installable(t) {
-		if t.Has("requirements.txt") {
-			commands = append(commands, pip+" -r requirements.txt")
-		}
-		return commands
+	switch {
+	case installable(t):
+		return append(commands, versions+pip+" -e ."+extras(t, p))
+	case t.Has("requirements.txt"):
+		return append(commands, pip+" -r requirements.txt")
 	}
-	return append(commands, versions+pip+" -e ."+extras(t, p))
+	return commands
 }
 
 // versions gives tools that derive the version of a project from its tags one, since the repository in an
 // image has no tags.
-const versions = "SETUPTOOLS_SCM_PRETEND_VERSION=${RELABEL_VERSION:-1.0} "
+const versions = "SETUPTOOLS_SCM_PRETEND_VERSION=$RELABEL_VERSION "
 
 // requirementsOfTests matches files of requirements that tests need.
 var requirementsOfTests = regexp.MustCompile(`(?i)^((tests?|dev|requirements)[/_-])?(requirements|tests?|dev)[._-]?((tests?|testing|dev)([_-]requirements)?)?\.txt$|^tests?/requirements\.txt$`)

@@ -1,0 +1,118 @@
+package recipes
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"relabel/taskbuild"
+)
+
+// nodeImage has Node.js and npm.
+const nodeImage = "relabel/base-node:bookworm"
+
+// manifest is what package.json says about tests.
+type manifest struct {
+	Scripts      map[string]string `json:"scripts"`
+	Dependencies map[string]string `json:"dependencies"`
+	Development  map[string]string `json:"devDependencies"`
+}
+
+// needs reports whether the package depends on another one.
+func (m manifest) needs(name string) bool {
+	_, direct := m.Dependencies[name]
+	_, development := m.Development[name]
+	return direct || development
+}
+
+// nodeRunner is a test runner for JavaScript and TypeScript.
+type nodeRunner struct {
+	name    string // of the recipe, the package and the log parser
+	command string // with the tests
+}
+
+// nodeRunners are those that have a recipe.
+var nodeRunners = []nodeRunner{
+	{"vitest", "npx vitest run --reporter=verbose " + taskbuild.TestsPlace},
+	{"jest", "npx jest --ci --verbose --coverage=false " + taskbuild.TestsPlace},
+	{"mocha", "npx mocha --reporter spec " + taskbuild.TestsPlace},
+}
+
+// compiles matches scripts that compile source before the tests.
+var compiles = regexp.MustCompile(`\btsc\b|\brollup\b|\bbabel\b|\bwebpack\b|\besbuild\b|npm run (build|compile)|yarn (build|compile)`)
+
+// detectNode fits packages with one of the runners: the one that the script test names, or else the first one
+// that is installed.
+func detectNode(t Tree) (taskbuild.Recipe, bool) {
+	var m manifest
+	if json.Unmarshal([]byte(t.Text("package.json")), &m) != nil {
+		return taskbuild.Recipe{}, false
+	}
+	runner, ok := m.runner()
+	if !ok {
+		return taskbuild.Recipe{}, false
+	}
+	command := runner.command
+	for _, script := range []string{"pretest", "test"} {
+		if build := m.compiling(script); build != "" {
+			command = build + " && " + command
+			break
+		}
+	}
+	tests := []string{
+		"**/test/**", "**/tests/**", "**/__tests__/**", "**/__mocks__/**", "**/spec/**", "**/*.test.*", "**/*.spec.*", "**/__snapshots__/**", "**/__fixtures__/**", "test.js",
+	}
+	return taskbuild.Recipe{
+		Name: runner.name, Image: nodeImage, Workdir: workdir,
+		Manifests:    []string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", ".npmrc", "packages/*/package.json"},
+		Dependencies: []string{install(t)},
+		Environment:  map[string]string{"CI": "1", "NO_COLOR": "1", "FORCE_COLOR": "0"},
+		TestCommand:  command, Tests: taskbuild.TestsFiles, LogParser: runner.name,
+		TestFiles: tests, RunFiles: runFiles(t),
+		SourceFiles: []string{"**/*.js", "**/*.mjs", "**/*.cjs", "**/*.jsx", "**/*.ts", "**/*.mts", "**/*.cts", "**/*.tsx", "**/*.vue", "**/*.svelte"},
+		Ignore:      append([]string{"dist/**", "build/**", "node_modules/**", "*.config.*", "gulpfile.js", "Gruntfile.js", "**/*.min.js"}, ignored...),
+		TestSeconds: testSeconds, BuildSeconds: buildSeconds,
+	}, true
+}
+
+// runner is the test runner of the package.
+func (m manifest) runner() (nodeRunner, bool) {
+	for _, r := range nodeRunners {
+		if regexp.MustCompile(`\b` + r.name + `\b`).MatchString(m.Scripts["test"]) {
+			return r, true
+		}
+	}
+	for _, r := range nodeRunners {
+		if m.needs(r.name) {
+			return r, true
+		}
+	}
+	return nodeRunner{}, false
+}
+
+// compiling returns how the script compiles source; "" if it does not.
+func (m manifest) compiling(script string) string {
+	for _, command := range strings.Split(m.Scripts[script], "&&") {
+		if command = strings.TrimSpace(command); compiles.MatchString(command) && !strings.Contains(command, "mocha") && !strings.Contains(command, "jest") {
+			return "npx -c " + taskbuild.Quote(command)
+		}
+	}
+	return ""
+}
+
+// runFiles are the patterns of files with tests; others below test folders are fixtures.
+func runFiles(t Tree) []string {
+	named := []string{"**/*.test.*", "**/*.spec.*"}
+	if t.Any(named...) {
+		return append(named, "**/__tests__/*.*")
+	}
+	return []string{"test.js", "test/*.js", "test/*.ts", "test/*.mjs", "tests/*.js", "tests/*.ts", "spec/*.js", "**/__tests__/*.*", "test/**/*.js"}
+}
+
+// install installs the packages of the lock file, or those that existed when the commit was made.
+func install(t Tree) string {
+	if t.Has("package-lock.json") || t.Has("npm-shrinkwrap.json") {
+		return "npm ci --no-audit --no-fund --ignore-scripts || npm install --no-audit --no-fund --ignore-scripts --legacy-peer-deps"
+	}
+	return "npm install --no-audit --no-fund --no-package-lock --ignore-scripts --legacy-peer-deps --before=$RELABEL_DATE"
+}
