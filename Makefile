@@ -94,6 +94,7 @@ test-needs: ## Install what the tests need
 	@scripts/parsers.sh >/dev/null
 	@scripts/python.sh tokenizer/testdata/requirements.txt >/dev/null
 	@scripts/python.sh ranking/testdata/requirements.txt >/dev/null
+	@scripts/python.sh testlog/testdata/requirements.txt >/dev/null
 	@scripts/python.sh examples/train/requirements.txt >/dev/null
 	@scripts/tokenizers.sh >/dev/null
 	@scripts/axe.sh >/dev/null

@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=$1
 run=${2:+-run=$2}
 
-plain='relabel(/(api|chat|gitdiff|jinja|mixer/schedule|modelfiles|policy/texttools|ranking|safetext|server|tasks|tokenizer'
+plain='relabel(/(api|chat|gitdiff|jinja|mixer/schedule|modelfiles|policy/texttools|ranking|safetext|server|tasks|testlog|tokenizer'
 plain+='|envs/scaffold/openhands|envs/verify/(canary(/.*)?|protect|results|testcmd|tree)'
 plain+='|shard/(pack|render|rows|tokenizers|tree)|web(/(chart|show))?))?'
 # Their tests of concurrent use run again, with the race detector.

@@ -119,7 +119,8 @@ var (
 	nextTest   = regexp.MustCompile(`^.*?([✗✓])\s*(.*)`)
 	nextNoise  = []string{"ERROR", "LOG", "WARN", "Check", "in"}
 	nextSuites = regexp.MustCompile(`Running:(.*)\)\n{3}\s{2}(.*)\n`)
-	nextV2Test = regexp.MustCompile(`(?m)^\s{4}(?:\d+\)\s(.*)|✓\s(.*)\()`)
+	nextV2Fail = regexp.MustCompile(`(?m)^\s{4}\d+\)\s(.*)`)
+	nextV2Pass = regexp.MustCompile(`(?m)^\s{4}✓\s(.*)\(`)
 )
 
 // parseNextV1 reads the logs of several calls of Karma: groups and tests, indented.
@@ -172,12 +173,11 @@ func parseNextV2(log []byte) Outcomes {
 			end = suites[i+1][0]
 		}
 		suite := []string{text[at[4]:at[5]]}
-		for _, m := range eachMatch(nextV2Test, text[at[1]:end]) {
-			if failed := trim(m[1]); failed != "" {
-				n.add(suite, ": ", failed, relabel.TestFailed)
-			} else {
-				n.add(suite, ": ", trim(m[2]), relabel.TestPassed)
-			}
+		for _, m := range eachMatch(nextV2Fail, text[at[1]:end]) {
+			n.add(suite, ": ", trim(m[1]), relabel.TestFailed)
+		}
+		for _, m := range eachMatch(nextV2Pass, text[at[1]:end]) {
+			n.add(suite, ": ", trim(m[1]), relabel.TestPassed)
 		}
 	}
 	return n.Outcomes

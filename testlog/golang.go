@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	goResult  = regexp.MustCompile(`--- (PASS|FAIL|SKIP): (\S+) \([0-9.]+s\)$`)
+	goResult  = regexp.MustCompile(`--- (PASS|FAIL|SKIP): (\S+) \(.+\)$`)
 	goPackage = regexp.MustCompile(`^(?:ok|FAIL|---)\s+(\S+)\s+(?:[0-9.]+s|\(cached\))`)
 	goWords   = map[string]relabel.TestStatus{"PASS": relabel.TestPassed, "FAIL": relabel.TestFailed, "SKIP": relabel.TestSkipped}
 )

@@ -44,19 +44,24 @@ type namer struct {
 
 // add records a test. Names beyond the bounds are not recorded, so these tests are absent.
 func (n *namer) add(titles []string, separator, test string, status relabel.TestStatus) {
+	n.Outcomes.add(n.name(titles, separator, test), status)
+}
+
+// name is the name of a test; "" beyond the bounds.
+func (n *namer) name(titles []string, separator, test string) string {
 	size := len(test)
 	for _, title := range titles {
 		size += len(title) + len(separator)
 		if size > maxGroupTitles+len(test) {
-			return
+			return ""
 		}
 	}
-	if n.used += size; n.used > maxGroupNames {
-		return
+	n.used += size
+	switch {
+	case n.used > maxGroupNames:
+		return ""
+	case len(titles) == 0:
+		return test
 	}
-	name := test
-	if len(titles) > 0 {
-		name = strings.Join(titles, separator) + separator + test
-	}
-	n.Outcomes.add(name, status)
+	return strings.Join(titles, separator) + separator + test
 }

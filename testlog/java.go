@@ -81,7 +81,8 @@ var antResult = regexp.MustCompile(`^\[junit\]\s+\[(PASS|FAIL|ERR)\]\s+(.*)$`)
 func parseAnt(log []byte) Outcomes { return markedLines(log, antResult, javaWords) }
 
 var (
-	gradleResult = regexp.MustCompile(`^([^>].+)\s+(PASSED|FAILED|SKIPPED)$`)
+	gradleResult = regexp.MustCompile(`^([^>].+)\s+(PASSED|FAILED)$`)
+	gradleSkip   = regexp.MustCompile(`^([^>]\S*\s+>\s+.+)\s+SKIPPED$`)
 	gradleTest   = regexp.MustCompile(`^[^>]\S*\s+>\s+\S+$`)
 )
 
@@ -91,9 +92,13 @@ var gradleTask = regexp.MustCompile(`^> Task (:\S+)(?: (UP-TO-DATE|FROM-CACHE|FA
 // parseGradle reads the log of Gradle with its test events, as parseGradleCustom, skipped tests, and
 // the tasks of the build, which some data sets name.
 func parseGradle(log []byte) Outcomes {
-	o := readGradle(log)
+	o := parseGradleCustom(log)
 	for line := range logLines(log) {
-		m := gradleTask.FindStringSubmatch(trim(line))
+		line = trim(line)
+		if m := gradleSkip.FindStringSubmatch(line); m != nil {
+			o.add(m[1], relabel.TestSkipped)
+		}
+		m := gradleTask.FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}
@@ -109,9 +114,9 @@ func parseGradle(log []byte) Outcomes {
 	return o
 }
 
-// readGradle reads test events of Gradle: "Class > test PASSED". Output of other processes may
-// separate a test from its status.
-func readGradle(log []byte) Outcomes {
+// parseGradleCustom reads test events of Gradle: "Class > test PASSED". Output of other processes may
+// separate a test from its status. Skipped tests are absent, as in data sets.
+func parseGradleCustom(log []byte) Outcomes {
 	o := Outcomes{}
 	waiting := ""
 	for line := range logLines(log) {
@@ -131,21 +136,10 @@ func readGradle(log []byte) Outcomes {
 
 // gradleWord returns the status that a line consists of.
 func gradleWord(line string) (relabel.TestStatus, bool) {
-	if line != "PASSED" && line != "FAILED" && line != "SKIPPED" {
+	if line != "PASSED" && line != "FAILED" {
 		return "", false
 	}
 	return javaWords[line], true
-}
-
-// parseGradleCustom reads test events of Gradle without skipped tests, as SWE-bench does.
-func parseGradleCustom(log []byte) Outcomes {
-	o := readGradle(log)
-	for name, status := range o {
-		if status == relabel.TestSkipped {
-			delete(o, name)
-		}
-	}
-	return o
 }
 
 var ctestResult = regexp.MustCompile(`^\d+/\d+ Test\s+#\d+: (.+?) \.*\s*(Passed|\*\*\*[A-Z].*?)\s+[\d.]+ sec$`)

@@ -15,18 +15,19 @@ var nodeMarks = map[string]relabel.TestStatus{
 }
 
 var (
-	jestResult   = regexp.MustCompile(`^([✓✔✕×○↓])\s+(\S.*?)(?:\s+(?:\(\d+(?:\.\d+)?\s*m?s\)|\d+(?:\.\d+)?\s*m?s|\[skipped\]))?$`)
+	jestResult   = regexp.MustCompile(`^([✓✕○])\s+(\S.*?)(?:\s+\(\d+(?:\.\d+)?\s*m?s\))?$`)
+	vitestResult = regexp.MustCompile(`^([✓×↓])\s+(\S.*?)(?:\s+(?:\d+(?:\.\d+)?\s*m?s|\[skipped\]))?$`)
 	vitestNumber = regexp.MustCompile(`^(.+)\s\d+$`)
 )
 
-// parseJest reads the verbose log of Jest or Vitest: a mark, a test's name and its duration. It
-// keeps the word "skipped" that Jest writes before the name of a skipped test, as data sets do.
+// parseJest reads the verbose log of Jest: a mark, a test's name and its duration. It keeps the word
+// "skipped" that Jest writes before the name of a skipped test, as data sets do.
 func parseJest(log []byte) Outcomes { return markedLines(log, jestResult, nodeMarks) }
 
-// parseVitest reads the same. A name that ends with a number is also known without it, as in data
-// sets.
+// parseVitest reads the verbose log of Vitest. A name that ends with a number is also known without
+// it, as in data sets.
 func parseVitest(log []byte) Outcomes {
-	o := parseJest(log)
+	o := markedLines(log, vitestResult, nodeMarks)
 	short := Outcomes{}
 	for name, status := range o {
 		if m := vitestNumber.FindStringSubmatch(name); m != nil {
@@ -107,7 +108,12 @@ func parseCalypso(log []byte) Outcomes {
 				continue
 			}
 			if m := calypsoTest.FindStringSubmatch(line); m != nil {
-				n.add(around.titles, " - ", trim(calypsoTime.ReplaceAllString(m[2], "")), nodeMarks[m[1]])
+				titles := around.titles
+				if len(titles) == 0 {
+					titles = []string{""}
+				}
+				name := n.name(titles, " - ", calypsoTime.ReplaceAllString(m[2], ""))
+				n.Outcomes.add(trim(name), nodeMarks[m[1]])
 			}
 		}
 	}

@@ -17,7 +17,7 @@ const (
 )
 
 // colours are the escape sequences of terminals.
-var colours = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]`)
+var colours = regexp.MustCompile(`\x1b(?:[@-Z\\-_]|\[[0-?]*[ -/]*[@-~])`)
 
 // logLines yields the lines of a log without colours.
 func logLines(log []byte) iter.Seq[string] {

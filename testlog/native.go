@@ -132,11 +132,14 @@ func failParts(parts []doctestPart, open []int, failed bool) {
 	}
 }
 
+// attributeSpaces normalises the white space of attributes, which encoding/xml does not.
+var attributeSpaces = strings.NewReplacer("\n", " ", "\t", " ", "\r", " ")
+
 // xmlAttribute returns an attribute's value; "" without it.
 func xmlAttribute(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
-			return a.Value
+			return attributeSpaces.Replace(a.Value)
 		}
 	}
 	return ""
