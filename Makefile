@@ -95,6 +95,7 @@ test-needs: ## Install what the tests need
 	@scripts/python.sh tokenizer/testdata/requirements.txt >/dev/null
 	@scripts/python.sh ranking/testdata/requirements.txt >/dev/null
 	@scripts/python.sh testlog/testdata/requirements.txt >/dev/null
+	@scripts/python.sh tasks/testdata/requirements.txt >/dev/null
 	@scripts/python.sh examples/train/requirements.txt >/dev/null
 	@scripts/tokenizers.sh >/dev/null
 	@scripts/axe.sh >/dev/null

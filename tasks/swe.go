@@ -50,7 +50,7 @@ func (l *taskLine) commands(field string) []string {
 }
 
 // readEvalScript reads SWE-bench v5's parser and its evaluation script, which runs completely.
-// Earlier versions have neither.
+// Earlier versions have neither; readTestRun knows how they are tested.
 func (l *taskLine) readEvalScript(t *relabel.Task) {
 	t.LogParser = l.parser(l.text("log_parser"))
 	if kind := l.text("eval_type"); kind != "" && kind != "pass_and_fail" {
@@ -58,6 +58,7 @@ func (l *taskLine) readEvalScript(t *relabel.Task) {
 	}
 	script := l.text("eval_script")
 	if script == "" {
+		l.readTestRun(t)
 		return
 	}
 	parts, marked := SplitEvalScript(script)
