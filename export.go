@@ -33,7 +33,7 @@ type ExportSelection struct {
 	Unfinished bool `json:"unfinished,omitempty" doc:"Whether the done trajectories of running iterations are exported too."`
 	Submitted  bool `json:"submitted" doc:"Only trajectories with a valid submission."`
 	Resolved   bool `json:"resolved" doc:"Only resolved trajectories: submitted and passed."`
-	// Hit and MinScore select answers to localise.
+	// Hit selects answers to localise, MinScore these and tasks in a terminal.
 	Hit      bool     `json:"hit,omitempty" doc:"Only trajectories whose answer names at least one gold location; absent: any."`
 	MinScore *float64 `json:"min_score,omitempty" doc:"Only trajectories with this score or more; absent: any."`
 	// MixedRewards selects only groups (the trajectories of one task in one iteration) whose members

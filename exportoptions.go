@@ -72,9 +72,9 @@ func (f ExportFilters) fit(kind TaskKind) error {
 	case localise && f.Resolved != nil && *f.Resolved:
 		return Errorf(CodeInvalid, "does not apply to tasks to localise, whose answers are scored and never resolved: give hit or min_score").On("resolved")
 	case !localise && f.Hit != nil && *f.Hit:
-		return Errorf(CodeInvalid, "applies to tasks to localise only; those of the run are to repair: give resolved").On("hit")
-	case !localise && f.MinScore != nil:
-		return Errorf(CodeInvalid, "applies to tasks to localise only; those of the run are to repair: give resolved").On("min_score")
+		return Errorf(CodeInvalid, "applies to tasks to localise only; the run has %s: give resolved", kind.Words()).On("hit")
+	case !localise && kind != Terminal && f.MinScore != nil:
+		return Errorf(CodeInvalid, "applies to tasks to localise and tasks in a terminal, which have scores; the run has %s: give resolved", kind.Words()).On("min_score")
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ var (
 
 // leaves are folders that import the root and the leaves in arrows at most; any folder that is not a
 // leaf may import them.
-var leaves = []string{"api", "chat", "codeindex", "evaluation", "failuremode", "gitdiff", "jinja", "judge", "labelrule", "lease", "localise", "modelfiles", "overlap", "ranking", "safetext", "stats", "tasks", "testlog", "tokenizer"}
+var leaves = []string{"api", "chat", "codeindex", "evaluation", "failuremode", "gitdiff", "jinja", "judge", "labelrule", "lease", "localise", "modelfiles", "overlap", "ranking", "safetext", "stats", "tasks", "tasks/harbor", "testlog", "tokenizer"}
 
 // arrows are the imports between folders that are wanted, besides the root package,
 // which any may import, and cmd, which may import any. A * stands for one folder.
@@ -42,6 +42,7 @@ var arrows = []struct{ from, to string }{
 	{"tasks", "gitdiff"},
 	{"tasks", "ranking"},
 	{"tasks", "testlog"},
+	{"tasks/harbor", "tasks"},
 	{"codeindex/*", "codeindex/children"}, // parsers in other programs
 	{"codeindex/languages", "codeindex/*"},
 	{"failuremode", "chat"},
@@ -74,6 +75,8 @@ var arrows = []struct{ from, to string }{
 	{"envs/verify/canary/*", "envs/verify/*"}, // what they are made of and how they are run
 	{"envs/scaffold", "envs/scaffold/*"},
 	{"envs/scaffold/bare", "envs/scaffold/openhands"}, // the same tools
+	{"envs/scaffold/terminal", "envs/scaffold/openhands"},
+	{"envs/scaffold/terminal", "envs/reward"}, // its rollouts end with the tests
 	{"envs/scaffold/*", "envs/scaffold/arguments"},
 	{"codeindex/languages/*", "codeindex/languages"},
 	{"envs/docker/dockertest", "envs/docker"},

@@ -1,7 +1,7 @@
 package relabel
 
 // RolloutJob wakes a worker with a free slot to claim a trajectory. The job names none: the
-// worker claims the first one in the queue's order. Tasks of each kind have their own queue, so that
+// worker claims the first one in the queue's order. Tasks of each of the RolloutKinds have their own queue, so that
 // a worker takes only those that it can roll out.
 type RolloutJob struct {
 	TaskKind TaskKind `json:"task_kind,omitempty"` // empty: to repair

@@ -131,11 +131,16 @@ func (p Preset) Limits(kind TaskKind) RunLimits {
 	return kind.DefaultLimits()
 }
 
+// fits reports whether a preset is for tasks of the kind. Those for tasks to repair are for all tasks in containers.
+func (p Preset) fits(kind TaskKind) bool {
+	return (p.Kind == Localise) == (kind == Localise)
+}
+
 // Fill gives a run that may draw that many tasks the values of p where it has none. CodeInvalid if the run has
 // tasks of another kind or another recipe, or verifies nothing although exports rely on verdicts.
 func (p Preset) Fill(run Run, tasks int) (Run, error) {
-	if kind := cmp.Or(p.Kind, Repair); cmp.Or(run.TaskKind, Repair) != kind {
-		return run, Errorf(CodeInvalid, "%s is for tasks to %s; those of the task set are to %s", p.Name, kind, run.TaskKind).On("preset")
+	if !p.fits(cmp.Or(run.TaskKind, Repair)) {
+		return run, Errorf(CodeInvalid, "%s is for %s; the task set has %s", p.Name, cmp.Or(p.Kind, Repair).Words(), run.TaskKind.Words()).On("preset")
 	}
 	if run.Recipe != "" && run.Recipe != p.Recipe {
 		return run, Errorf(CodeInvalid, "is %s; the preset %s is of the recipe %s", run.Recipe, p.Name, p.Recipe).On("recipe")

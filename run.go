@@ -37,8 +37,8 @@ type Run struct {
 	ID        ID       `json:"id" doc:"Its id."`
 	Name      string   `json:"name" doc:"Its name."`
 	Recipe    Recipe   `json:"recipe" doc:"sft: teacher states. dagger: turn mixture, eq. 8. aggrevate: student prefixes, eq. 9. opd, grpo: the student alone, without labels."`
-	Scaffold  string   `json:"scaffold" doc:"The tools and prompts of the agents: openhands or bare to repair, reposearcher to localise."`
-	TaskKind  TaskKind `json:"task_kind" doc:"The kind of its tasks: repair or localise."`
+	Scaffold  string   `json:"scaffold" doc:"The tools and prompts of the agents: openhands or bare to repair, reposearcher to localise, terminal in a terminal."`
+	TaskKind  TaskKind `json:"task_kind" doc:"The kind of its tasks: repair, localise or terminal."`
 	Prompts   Prompts  `json:"prompts" doc:"The texts that open every trajectory."`
 	TasksetID ID       `json:"taskset_id" doc:"The taskset."`
 	// TasksetRevision never changes: later revisions change no task of the run.
@@ -94,7 +94,7 @@ type RunLimits struct {
 	MaxContextTokens int `json:"max_context_tokens" doc:"Maximum tokens of prompt and answer together."`
 	WallClockSeconds int `json:"wall_clock_seconds" doc:"Seconds that a rollout may take, without its verification."`
 	CommandSeconds   int `json:"command_seconds" doc:"Seconds without output after which a command is killed."`
-	VerifySeconds    int `json:"verify_seconds" doc:"Seconds that the test command may take."`
+	VerifySeconds    int `json:"verify_seconds" doc:"Seconds that the test command may take, and at most those of the tests of a task in a terminal."`
 	// EnvironmentRetries is the number of retries after a broken sandbox or verifier; 0: the
 	// trajectory fails with the first.
 	EnvironmentRetries int `json:"environment_retries" doc:"Retries after attempts that ended with a broken sandbox or verifier."`

@@ -66,7 +66,7 @@ type Worker struct {
 	Machine     string      `json:"machine" doc:"Host name of its machine."`
 	Process     int         `json:"process" doc:"Its process id there."`
 	DockerHosts []string    `json:"docker_hosts" doc:"The engines of its sandboxes."`
-	TaskKinds   []TaskKind  `json:"task_kinds" nullable:"false" doc:"Kinds of task that it can roll out now: repair needs a working engine, localise a folder of mirrors."`
+	TaskKinds   []TaskKind  `json:"task_kinds" nullable:"false" doc:"Kinds of task that it can roll out now: repair and terminal need a working engine, localise a folder of mirrors."`
 	Rollouts    int         `json:"rollouts" doc:"Number of concurrent rollouts of tasks to repair."`
 	Searches    int         `json:"searches" doc:"Number of concurrent rollouts of tasks to localise; 0: it has no mirrors."`
 	Prefetch    int         `json:"prefetch" doc:"Extra sandboxes that it prepares while all slots are busy."`
@@ -93,7 +93,7 @@ func LackedWorker(kind TaskKind, workers []Worker) string {
 	if kind == Localise {
 		return "no worker rolls out tasks to localise: start relabel serve or relabel worker with --repositories DIR"
 	}
-	return "no worker rolls out tasks to repair, which needs a Docker engine" + problem
+	return "no worker rolls out " + kind.Words() + ", which needs a Docker engine" + problem
 }
 
 // Engine is the state of a Docker engine, as a process last saw it.

@@ -15,10 +15,25 @@ const (
 	// Localise asks for the functions that an issue is about, as a ranked list; the gold functions
 	// grade it, without a container.
 	Localise TaskKind = "localise"
+	// Terminal asks for what an instruction says, in a container; the task's own tests reward the state of
+	// the container with a number from 0 to 1.
+	Terminal TaskKind = "terminal"
 )
 
 // TaskKinds lists every TaskKind.
-var TaskKinds = []TaskKind{Repair, Localise}
+var TaskKinds = []TaskKind{Repair, Localise, Terminal}
+
+// RolloutKinds are the kinds of task with slots of their own: tasks in a terminal share those of tasks to
+// repair, which are in containers too. See TaskKind.Alike.
+var RolloutKinds = []TaskKind{Repair, Localise}
+
+// Alike lists the kinds of task that share queue, claims and slots with k, itself among them.
+func (k TaskKind) Alike() []TaskKind {
+	if k == Localise {
+		return []TaskKind{Localise}
+	}
+	return []TaskKind{Repair, Terminal}
+}
 
 // Queue names the queue of the jobs that wake workers for trajectories with tasks of the kind.
 func (k TaskKind) Queue() string {
@@ -28,12 +43,23 @@ func (k TaskKind) Queue() string {
 	return "rollout"
 }
 
+// Words describes tasks of the kind, such as "tasks to repair".
+func (k TaskKind) Words() string {
+	switch k {
+	case Localise:
+		return "tasks to localise"
+	case Terminal:
+		return "tasks in a terminal"
+	}
+	return "tasks to repair"
+}
+
 // Taskset is a named list of tasks at one of its revisions; see TasksetRevision.
 type Taskset struct {
 	ID        ID        `json:"id" doc:"Its id."`
 	Name      string    `json:"name" doc:"Its name."`
 	Digest    string    `json:"digest" doc:"SHA-256 of the file it was first imported from, in hex."`
-	Kind      TaskKind  `json:"kind" doc:"The kind of its tasks: repair (a patch, graded by tests in a container) or localise (a ranked list of functions, graded by the gold functions)."`
+	Kind      TaskKind  `json:"kind" doc:"The kind of its tasks: repair (a patch, graded by tests in a container) localise (a ranked list of functions, graded by the gold functions) or terminal (the state of a container, rewarded by the task's own tests)."`
 	Revision  int       `json:"revision" doc:"The revision that tasks, held_out and excluded count: the newest, or the one of the request."`
 	Tasks     int       `json:"tasks" doc:"How many tasks it has."`
 	HeldOut   int       `json:"held_out" doc:"How many of them are held out."`
@@ -76,16 +102,17 @@ type TaskCounts struct {
 }
 
 // Task is one instance: a prompt x and a repository at a base commit; to repair, in an image with the
-// verification of patches; to localise, in a mirror with the gold files and functions.
+// verification of patches; to localise, in a mirror with the gold files and functions; in a terminal, an
+// instruction and an image with the tests of its state.
 type Task struct {
 	ID               ID       `json:"id" doc:"Its id."`
 	TasksetID        ID       `json:"taskset_id" doc:"The taskset it belongs to."`
-	Kind             TaskKind `json:"kind" doc:"repair or localise."`
+	Kind             TaskKind `json:"kind" doc:"repair, localise or terminal."`
 	InstanceID       string   `json:"instance_id" doc:"Its name, unique in a revision of its taskset."`
 	Repo             string   `json:"repo" doc:"The repository, as the data set names it."`
 	BaseCommit       string   `json:"base_commit" doc:"The commit that work starts from; empty: the image's HEAD."`
 	Image            string   `json:"image" doc:"The container image."`
-	Workdir          string   `json:"workdir" doc:"Absolute path of the repository in the image."`
+	Workdir          string   `json:"workdir" doc:"Absolute path of the repository in the image; of a task in a terminal, the folder in which commands start, empty for that of the image."`
 	ProblemStatement string   `json:"problem_statement" doc:"The problem statement that the agent reads."`
 	HintsText        string   `json:"hints_text" doc:"Hints, if the data set has any."`
 	Patch            string   `json:"patch" doc:"Gold patch: the change that resolves the task."`
@@ -101,7 +128,9 @@ type Task struct {
 	// and path::Qualified.name. A task without gold functions is graded by its files.
 	GoldFiles     []string `json:"gold_files,omitempty" doc:"Files that the solution changes, of a task to localise."`
 	GoldFunctions []string `json:"gold_functions,omitempty" doc:"Functions that the solution changes, as path::Qualified.name, of a task to localise; without any, its files grade the answer."`
-	HeldOut       bool     `json:"held_out" doc:"Whether it is never rolled out for training."`
+	// Terminal is nil for other kinds.
+	Terminal *TerminalTask `json:"terminal,omitempty" doc:"Tests, solution and settings of a task in a terminal."`
+	HeldOut  bool          `json:"held_out" doc:"Whether it is never rolled out for training."`
 	// AddedIn and ReplacedIn are revisions of the taskset; the newest has the task if ReplacedIn is nil.
 	AddedIn    int    `json:"added_in" doc:"The first revision of its taskset that has it."`
 	ReplacedIn *int   `json:"replaced_in,omitempty" doc:"The first revision with another task of the same instance id in its place; absent: the newest has it."`

@@ -45,6 +45,8 @@ const (
 	VerdictDoesNotApply VerdictReason = "patch_does_not_apply" // neither git apply nor its three-way merge works
 	VerdictScored       VerdictReason = "scored"               // an answer to localise was compared with the gold
 	VerdictNoAnswer     VerdictReason = "no_answer"            // there is no ranked list to score
+	VerdictReward       VerdictReason = "reward"               // the tests of a task in a terminal gave a reward below 1
+	VerdictNoReward     VerdictReason = "no_reward"            // they wrote no reward from 0 to 1, or the state could not be graded
 	VerdictUnsafe       VerdictReason = "patch_unsafe"         // git cannot read it, or it touches .git or paths outside the repository
 )
 
@@ -53,11 +55,11 @@ func (s TestStatus) Passed() bool { return s == TestPassed || s == TestXFail }
 
 // Verdict is R(τ, x), the verifier's result: of a patch, the tests' result in a fresh container, which
 // does not depend on whether the agent submitted (Trajectory.Resolved combines the two); of a ranked
-// answer to localise, its Score.
+// answer to localise, its Score; of the state of a task's terminal, its reward, also as Score.
 type Verdict struct {
 	Number int                   `json:"number,omitempty" doc:"Number among the trajectory's verdicts, from 1."`
-	Passed bool                  `json:"passed" doc:"Whether every FAIL_TO_PASS and PASS_TO_PASS test passed, submitted or not. False and meaningless if infra or score is set."`
-	Reason VerdictReason         `json:"reason" doc:"passed, tests, empty_patch, patch_unsafe, patch_does_not_apply, tests_timed_out, tests_did_not_finish or tests_tampered; of an answer to localise, scored or no_answer."`
+	Passed bool                  `json:"passed" doc:"Whether every FAIL_TO_PASS and PASS_TO_PASS test passed, submitted or not; of a task in a terminal, whether its reward is 1. False and meaningless if infra or hits is set."`
+	Reason VerdictReason         `json:"reason" doc:"passed, tests, empty_patch, patch_unsafe, patch_does_not_apply, tests_timed_out, tests_did_not_finish or tests_tampered; of an answer to localise, scored or no_answer; of a task in a terminal, passed, reward, no_reward, tests_timed_out or tests_tampered."`
 	Tests  map[string]TestStatus `json:"tests,omitempty" doc:"How each of those tests ended: PASSED, FAILED, ERROR, SKIPPED, XFAIL, XPASS or ABSENT."`
 	Output []byte                `json:"-"` // of the test command, truncated
 	Infra  string                `json:"infra,omitempty" doc:"An infrastructure error: the tests could not run properly. Never the agent's failure."`
@@ -72,12 +74,16 @@ type Verdict struct {
 	DroppedCount int           `json:"dropped_count" doc:"Number of parts that were not graded, including those not named."`
 	// Score is nDCG@k of the ranked answer (paper of localisation, eq. 1), from 0 to 1; Hits counts the
 	// gold functions in it at any rank. Both are of the files if the task has no gold functions, and nil
-	// for a patch.
-	Score   *float64   `json:"score,omitempty" doc:"nDCG@k of the ranked answer to a task to localise, from 0 to 1, by functions, or by files if the task has no gold functions; absent for a patch."`
-	Hits    *int       `json:"hits,omitempty" doc:"Gold functions (or files, as for the score) that the answer names, at any rank; absent for a patch."`
-	Ranking []Location `json:"ranking,omitempty" doc:"The ranked answer, best first, without duplicates, at most 1000 entries; absent for a patch."`
-	Millis  int64      `json:"millis" doc:"Milliseconds that verification took."`
-	At      time.Time  `json:"at" doc:"When the verdict was reached."`
+	// for a patch. The Score of a task in a terminal is its reward; it has no Hits.
+	Score   *float64   `json:"score,omitempty" doc:"From 0 to 1: nDCG@k of the ranked answer to a task to localise, by functions, or by files if the task has no gold functions; the reward of a task in a terminal; absent for a patch."`
+	Hits    *int       `json:"hits,omitempty" doc:"Gold functions (or files, as for the score) that the answer names, at any rank; absent for other kinds of task."`
+	Ranking []Location `json:"ranking,omitempty" doc:"The ranked answer, best first, without duplicates, at most 1000 entries; absent for other kinds of task."`
+	// Altered names programs and libraries of the system that differ from the image's when the tests of a task
+	// in a terminal ran, MaxDroppedPaths at most; AlteredCount counts all of them.
+	Altered      []string  `json:"altered,omitempty" doc:"Programs and libraries of the system that differed from the image's when the tests of a task in a terminal ran, at most 100; absent: none."`
+	AlteredCount int       `json:"altered_count,omitempty" doc:"Number of these files, including those not named."`
+	Millis       int64     `json:"millis" doc:"Milliseconds that verification took."`
+	At           time.Time `json:"at" doc:"When the verdict was reached."`
 }
 
 // MaxLocations bounds Verdict.Ranking.

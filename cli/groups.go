@@ -2,12 +2,13 @@ package cli
 
 // TasksCommand is `relabel tasks`.
 type TasksCommand struct {
-	Import   TasksImport   `cmd:"" help:"Import a JSONL file: relabel's own format, SWE-bench (also Verified and Live), SWE-Gym or SWE-rebench (also V2)."`
-	List     TasksList     `cmd:"" help:"List task sets, or the tasks of one."`
-	Images   TasksImages   `cmd:"" help:"List the images that the tasks of a set need, with their sizes; --check looks for them first."`
-	Validate TasksValidate `cmd:"" help:"Run the gold patch and the empty patch of each task of a file: the first must resolve it, the second must not. Of tasks to localise, check gold against the mirrors."`
-	Build    TasksBuild    `cmd:"" help:"Make tasks to repair out of the history of a git repository: build images, run the tests before and after each change, and keep the changes that the tests tell apart."`
-	Localise TasksLocalise `cmd:"" help:"Make tasks to localise out of issues and their changes: the files and functions that a change modifies are the gold."`
+	Import      TasksImport      `cmd:"" help:"Import a JSONL file, or a folder of Harbor tasks (also as tar or zip): relabel's own format, SWE-bench (also Verified and Live), SWE-Gym or SWE-rebench (also V2)."`
+	List        TasksList        `cmd:"" help:"List task sets, or the tasks of one."`
+	Images      TasksImages      `cmd:"" help:"List the images that the tasks of a set need, with their sizes; --check looks for them first."`
+	BuildImages TasksBuildImages `cmd:"" help:"Build the images of task folders of Harbor that have a Dockerfile, on each engine."`
+	Validate    TasksValidate    `cmd:"" help:"Run the gold patch and the empty patch of each task of a file: the first must resolve it, the second must not. Of tasks in a terminal, the solution must have reward 1. Of tasks to localise, check gold against the mirrors."`
+	Build       TasksBuild       `cmd:"" help:"Make tasks to repair out of the history of a git repository: build images, run the tests before and after each change, and keep the changes that the tests tell apart."`
+	Localise    TasksLocalise    `cmd:"" help:"Make tasks to localise out of issues and their changes: the files and functions that a change modifies are the gold."`
 }
 
 // ExportCommand is `relabel export`.

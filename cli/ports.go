@@ -23,6 +23,8 @@ type Ports struct {
 	// each finished candidate.
 	DetectRecipe func(ctx context.Context, c *TasksBuild) (recipe []byte, err error)
 	BuildTasks   func(ctx context.Context, c *TasksBuild, done func(line string)) (BuiltTasks, error)
+	// OpenBuild connects to all engines to build images.
+	OpenBuild func(ctx context.Context, f DockerFlags) (build BuildImage, close func() error, err error)
 	// OpenMirrors opens the mirrors of tasks to localise.
 	OpenMirrors OpenMirrors
 	// CheckDocker and CheckDatabase return what they found, or an error that says what to do.

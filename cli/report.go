@@ -81,12 +81,16 @@ func gradeHeads(runs []relabel.Run) []string {
 }
 
 // grades are the cells of these columns: resolved trajectories among those with a verdict, and those that
-// pass and were not submitted; or the mean score, and how many of the scored ones have a hit.
+// pass and were not submitted, with the mean reward of tasks in a terminal; or the mean score, and how many of the scored ones have a hit.
 func grades(kind relabel.TaskKind, p relabel.Progress) []any {
 	if kind == relabel.Localise {
 		return []any{meanOf(p.MeanScore) + withoutVerdict(p), fmt.Sprintf("%d of %d", p.Hit, p.Scored)}
 	}
-	return []any{fmt.Sprintf("%d of %d", p.Resolved, p.Verified) + withoutVerdict(p), p.PassedUnsubmitted}
+	resolved := fmt.Sprintf("%d of %d", p.Resolved, p.Verified)
+	if kind == relabel.Terminal {
+		resolved += ", reward " + meanOf(p.MeanScore)
+	}
+	return []any{resolved + withoutVerdict(p), p.PassedUnsubmitted}
 }
 
 // withoutVerdict says how many trajectories were not verified, were ended by the label rule or were skipped.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -20,7 +21,7 @@ import (
 // TasksImport is `relabel tasks import FILE`.
 type TasksImport struct {
 	ClientFlags
-	File         string `arg:"" type:"existingfile" help:"JSONL file, one task per line; imported completely or not at all."`
+	File         string `arg:"" type:"existingpath" help:"JSONL file, one task per line, or a folder, tar file or zip file with task folders of Harbor; imported completely or not at all."`
 	Name         string `placeholder:"NAME" help:"Name of the task set. Default: the file's name."`
 	Format       string `default:"auto" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" help:"Format of the lines: auto, relabel, swebench, swebenchlive, swegym, swerebench or swerebenchv2."`
 	HeldOut      string `xor:"held-out" type:"existingfile" placeholder:"FILE" help:"File with one instance id per line: tasks that are never rolled out for training."`
@@ -106,6 +107,12 @@ func (c *TasksList) Run(ctx context.Context) error {
 				return []any{t.InstanceID, t.Repo, len(t.GoldFiles), len(t.GoldFunctions), t.HeldOut}
 			})
 		}
+		if set.Kind == relabel.Terminal {
+			heads := []string{"INSTANCE", "IMAGE", "TEST SECONDS", "SOLUTION", "HELD OUT"}
+			return printTable(tasks, heads, func(t relabel.Task) []any {
+				return []any{t.InstanceID, t.Image, t.Terminal.TestSeconds, t.Terminal.Solution.Bytes > 0, t.HeldOut}
+			})
+		}
 		heads := []string{"INSTANCE", "IMAGE", "FAIL_TO_PASS", "PASS_TO_PASS", "HELD OUT"}
 		return printTable(tasks, heads, func(t relabel.Task) []any {
 			return []any{t.InstanceID, t.Image, len(t.FailToPass), len(t.PassToPass), t.HeldOut}
@@ -129,8 +136,16 @@ func ReadTaskFile(path string) ([]relabel.Task, error) {
 	return file.Tasks, err
 }
 
-// readLines reads a file of tasks and refuses a blank one.
+// readLines reads a file of tasks, or task folders of Harbor as such a file, and refuses a blank one.
 func readLines(path string) ([]byte, error) {
+	set, closeSet, err := openHarbor(path)
+	if err != nil {
+		return nil, err
+	}
+	if set != nil {
+		lines, err := harborLines(set, false)
+		return lines, errors.Join(err, closeSet())
+	}
 	body, err := os.ReadFile(path)
 	if err == nil && len(bytes.TrimSpace(body)) == 0 {
 		err = relabel.Errorf(relabel.CodeInvalid, "%s contains no task; a task file is JSONL, one task per line", path)

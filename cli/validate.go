@@ -17,7 +17,7 @@ import (
 type TasksValidate struct {
 	DockerFlags
 	MirrorFlags
-	File     string   `arg:"" type:"existingfile" help:"JSONL file, one task per line."`
+	File     string   `arg:"" type:"existingpath" help:"JSONL file, one task per line, or task folders of Harbor."`
 	Only     []string `placeholder:"INSTANCE" help:"Only these instances."`
 	Parallel int      `default:"2" help:"Tasks at once."`
 }

@@ -75,7 +75,8 @@ type Spec struct {
 	Name   string // deterministic, unique on the engine: see SandboxName
 	Labels Labels // Instance is filled in by the host
 	Image  string
-	// Workdir is the repository's absolute path in the image; commands start there.
+	// Workdir is the repository's absolute path in the image; commands start there. "" means the working
+	// folder of the image, / if it has none.
 	Workdir string
 	Limits  Limits
 }
@@ -115,13 +116,21 @@ type Sandbox interface {
 	// and whether there are more than limit.
 	List(ctx context.Context, dir string, depth, limit int) (entries []FileInfo, more bool, err error)
 	// Fingerprint returns a digest of the working tree: paths, modes and contents of all files that
-	// git tracks or would add, and nothing else (no times, no owners).
+	// git tracks or would add, and nothing else (no times, no owners); without a repository, of all
+	// files. If the sandbox's Workdir is /, it is the same for all trees.
 	Fingerprint(ctx context.Context) (string, error)
 	// Patch ends the remaining processes of commands, removes nested .git folders and returns the
 	// changes since the commit base ("" means HEAD at start) as a patch, byte for byte, without
 	// binary files and files of more than 32 MiB. An empty patch is not an error; one of more than
 	// 32 MiB wraps ErrTooLarge.
 	Patch(ctx context.Context, base string) (Patch, error)
+	// EndCommands ends all processes of commands and waits for their end. Processes that later commands
+	// start are not affected.
+	EndCommands(ctx context.Context) error
+	// Altered returns the paths of the container's file system that commands added, changed or removed, as
+	// the engine knows them, sorted. It includes folders of such paths, and no files in volumes. A host
+	// without an engine returns none.
+	Altered(ctx context.Context) ([]string, error)
 	// Close removes the container. It may be called more than once, after the container's end, and
 	// with a cancelled context: it has its own deadline.
 	Close(ctx context.Context) error

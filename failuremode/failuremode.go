@@ -21,7 +21,7 @@ func Classify(e relabel.FailureEvidence, turns []Trace) relabel.FailureFinding {
 	}
 	f.ToolUseError = len(f.ToolTurns) >= relabel.ToolUseErrorTurns
 	switch tr := e.Trajectory; {
-	case tr.EndReason.Cut(), e.Kind == relabel.Localise: // on purpose; a score is no failure
+	case tr.EndReason.Cut(), e.Kind == relabel.Localise, e.Kind == relabel.Terminal: // on purpose; a score is no failure
 	case tr.Submitted == nil || !*tr.Submitted:
 		f.Mode, f.Reason, f.Turns = notSubmitted(e, turns)
 	case tr.Resolved != nil && !*tr.Resolved && e.Verdict != nil:

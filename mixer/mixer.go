@@ -34,7 +34,7 @@ type Config struct {
 	Store       Store
 	Environment Environment
 	Owner       string           // names this worker; unique among live ones
-	Kind        relabel.TaskKind // whose trajectories it rolls out; "" means repair
+	Kind        relabel.TaskKind // whose trajectories, and those of kinds alike, it rolls out; "" means repair
 	Lease       time.Duration    // 0 means lease.Default
 	Slots       Slots            // if Rollouts is 0 nothing is bounded
 	// Wait is how long a rollout whose endpoint is down keeps its sandbox; 0 means DefaultWait.

@@ -13,7 +13,7 @@ import (
 // CodeUnavailable means that the database does not answer, also after the store's retries: the
 // trajectory is then released, not failed. Methods are safe for concurrent use.
 type Store interface {
-	// ClaimNext assigns the next trajectory with a task of the kind to owner: attempt+1, state running (labelling if its
+	// ClaimNext assigns the next trajectory with a task of the kind, or one alike, to owner: attempt+1, state running (labelling if its
 	// rollout has ended), a lease by the database's clock, and the turns and the ending of earlier
 	// attempts. It fails with CodeNotFound if no trajectory can be claimed now; every change of that
 	// wakes a worker.

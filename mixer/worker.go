@@ -41,7 +41,7 @@ func (w *worker) Timeout(*river.Job[relabel.RolloutJob]) time.Duration { return 
 // Work rolls a trajectory out. It returns when the rollout has ended; labels and verification
 // continue until Cut. If ctx is cancelled, the trajectory is released.
 func (w *worker) Work(ctx context.Context, job *river.Job[relabel.RolloutJob]) error {
-	mixer := w.mixers[cmp.Or(job.Args.TaskKind, relabel.Repair)]
+	mixer := w.mixers[cmp.Or(job.Args.TaskKind, relabel.Repair).Alike()[0]]
 	if mixer == nil || mixer.leases.Draining() {
 		return river.JobSnooze(0) // for another worker: this one would only release the trajectory
 	}

@@ -18,8 +18,8 @@ func (s *site) hintsOf(ctx context.Context, b api.NewRun, r relabel.Run) (*relab
 		return nil, relabel.Errorf(relabel.CodeInvalid, "needs hints_from").On("hints_top")
 	case b.HintsFrom == "":
 		return nil, nil
-	case r.TaskKind == relabel.Localise:
-		return nil, relabel.Errorf(relabel.CodeInvalid, "is only for tasks to repair: this task set is to localise").On("hints_from")
+	case r.TaskKind != relabel.Repair:
+		return nil, relabel.Errorf(relabel.CodeInvalid, "is only for tasks to repair: this task set has %s", r.TaskKind.Words()).On("hints_from")
 	case !strings.Contains(r.Prompts.First, "{hints_text}"):
 		return nil, relabel.Errorf(relabel.CodeInvalid, "the first message has no {hints_text}, so that the agents would not see the hints").On("prompts.first")
 	}
@@ -28,7 +28,7 @@ func (s *site) hintsOf(ctx context.Context, b api.NewRun, r relabel.Run) (*relab
 		return nil, asField(err, "hints_from")
 	}
 	if from.TaskKind != relabel.Localise {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "is a run to %s: give one to localise", from.TaskKind).On("hints_from")
+		return nil, relabel.Errorf(relabel.CodeInvalid, "is a run of %s: give one of tasks to localise", from.TaskKind.Words()).On("hints_from")
 	}
 	it, err := s.doneEvaluation(ctx, from, b.HintsEvaluation)
 	if err != nil {

@@ -152,7 +152,7 @@ func (s *site) checkKind(ctx context.Context, run relabel.Run, benchmark relabel
 	if err != nil || set.Kind == run.TaskKind {
 		return err
 	}
-	return relabel.Errorf(relabel.CodeInvalid, "has tasks to %s; those of the run are to %s", set.Kind, run.TaskKind).On("benchmark")
+	return relabel.Errorf(relabel.CodeInvalid, "has %s; the run has %s", set.Kind.Words(), run.TaskKind.Words()).On("benchmark")
 }
 
 // tasksToDraw returns the tasks of the benchmark or of the run's task set, and notes which of

@@ -60,7 +60,7 @@ func refusesHint(run relabel.Run, reason Reason) bool {
 	case LabelMissing:
 		return run.Recipe.OnPolicy()
 	case NoReward, NotVerified:
-		return run.TaskKind == relabel.Localise // their answers are not graded again
+		return run.TaskKind == relabel.Localise || run.TaskKind == relabel.Terminal // they are not graded again
 	}
 	return false
 }

@@ -87,6 +87,7 @@ func readClaim(ctx context.Context, tx pgx.Tx, c *relabel.Claim, run, iteration 
 	readInto(b, &c.Iteration, pgx.RowToStructByName[relabel.Iteration], iterationSelect+" WHERE it.id = $1", iteration)
 	readInto(b, &c.Run, pgx.RowToStructByName[relabel.Run], runSelect+" WHERE ru.id = $1", run)
 	readInto(b, &c.Task, scanTask, taskOfTrajectory, c.TrajectoryID)
+	queueTests(b, &c.Task, c.TrajectoryID)
 	var teacher []relabel.Policy // none in a run without one
 	queueRead(b, &teacher, pgx.RowToStructByName[relabel.Policy],
 		policySelect+" JOIN runs ru ON ru.teacher_id = po.id WHERE ru.id = $1", run)

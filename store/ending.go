@@ -46,13 +46,13 @@ func (s *Store) BeginVerifying(ctx context.Context, f relabel.Fence) error {
 // Finish stores the verdict and moves verifying to done. The last trajectory also ends the
 // iteration.
 func (s *Store) Finish(ctx context.Context, f relabel.Fence, v relabel.Verdict) error {
-	var passed *bool // nil if the verifier broke, or the verdict is a score
+	var passed *bool // nil if the verifier broke, or the verdict is on a ranked answer
 	var reason *string
 	var protections *int
 	if v.Infra == "" {
 		reason = new(validUTF8(string(v.Reason)))
 	}
-	if v.Infra == "" && v.Score == nil {
+	if v.Infra == "" && v.Hits == nil {
 		passed, protections = &v.Passed, &v.Protections
 	}
 	st := step{to: relabel.Done, outcome: "done", tried: "finish", args: []any{passed, reason, protections, v.Score, v.Hits},

@@ -14,7 +14,7 @@ func (s *Store) NextImages(ctx context.Context, n int) ([]string, error) {
 		CROSS JOIN LATERAL (SELECT tr.id, tr.task_id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
 			ORDER BY tr.id LIMIT $1) next
 		JOIN tasks ta ON ta.id = next.task_id
-		WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL AND ru.task_kind = 'repair'
+		WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL AND ru.task_kind <> 'localise'
 		GROUP BY ta.image ORDER BY max(ru.priority) DESC, min(next.id::text) COLLATE "C" LIMIT $1`, n)
 	return images, classify(err)
 }

@@ -52,7 +52,7 @@ const jobBatch = 1000
 // trajectory, so that any free slot finds one. A surplus one ends at once; BalanceWakeups adds missing
 // ones.
 func (s *Store) wake(ctx context.Context, tx pgx.Tx, kind relabel.TaskKind, n int) error {
-	return s.insertWakeups(ctx, tx, kind.Queue(), relabel.RolloutJob{TaskKind: kind}, n)
+	return s.insertWakeups(ctx, tx, kind.Queue(), relabel.RolloutJob{TaskKind: kind.Alike()[0]}, n)
 }
 
 // wakeFor is wake for trajectories of an iteration.
@@ -91,13 +91,13 @@ func (s *Store) wakeNext(ctx context.Context, tx pgx.Tx, iteration relabel.ID, t
 	return s.wake(ctx, tx, kind, 1)
 }
 
-// surplusWakeups compares the waiting wake-ups of queue $2 with what can be claimed of tasks of kind $1: queued trajectories of
+// surplusWakeups compares the waiting wake-ups of queue $2 with what can be claimed of tasks of the kinds $1: queued trajectories of
 // running, unpaused iterations within their runs' quotas, without those that wait for an
 // endpoint.
 var surplusWakeups = `WITH ` + withDown("''") + `, queued AS (
 		SELECT it.run_id, count(*) AS n FROM iterations it JOIN runs ru ON ru.id = it.run_id` + heldBack + `
 		JOIN trajectories tr ON tr.iteration_id = it.id AND tr.state = 'queued' AND tr.claimable_at <= clock_timestamp()
-		WHERE it.state = 'running' AND it.paused IS NULL AND ru.task_kind = $1 AND NOT ` + waitsForEndpoint + ` GROUP BY it.run_id),
+		WHERE it.state = 'running' AND it.paused IS NULL AND ru.task_kind = ANY ($1) AND NOT ` + waitsForEndpoint + ` GROUP BY it.run_id),
 	held AS (SELECT run_id, count(*) AS n FROM trajectories WHERE owner IS NOT NULL GROUP BY run_id)
 	SELECT (SELECT count(*) FROM river_job WHERE kind = 'rollout' AND queue = $2 AND state IN ('available', 'pending', 'retryable', 'scheduled'))
 		- coalesce(sum(CASE WHEN ru.quota IS NULL THEN queued.n
@@ -113,7 +113,7 @@ func (s *Store) BalanceWakeups(ctx context.Context) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' wake-ups', 0))"); err != nil {
 			return err
 		}
-		for _, kind := range relabel.TaskKinds {
+		for _, kind := range relabel.RolloutKinds {
 			if err := s.balanceKind(ctx, tx, kind); err != nil {
 				return err
 			}
@@ -122,9 +122,9 @@ func (s *Store) BalanceWakeups(ctx context.Context) error {
 	})
 }
 
-// balanceKind is BalanceWakeups for tasks of one kind. The caller holds the lock.
+// balanceKind is BalanceWakeups for tasks of one of the RolloutKinds. The caller holds the lock.
 func (s *Store) balanceKind(ctx context.Context, tx pgx.Tx, kind relabel.TaskKind) error {
-	surplus, err := readValue[int](ctx, tx, surplusWakeups, kind, kind.Queue())
+	surplus, err := readValue[int](ctx, tx, surplusWakeups, kind.Alike(), kind.Queue())
 	if err != nil {
 		return err
 	}

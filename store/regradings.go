@@ -82,8 +82,11 @@ func (s *Store) RegradeCounts(ctx context.Context, sel relabel.RegradeSelection)
 	if err != nil {
 		return p, err
 	}
-	if run.TaskKind == relabel.Localise {
+	switch run.TaskKind {
+	case relabel.Localise:
 		return p, relabel.Errorf(relabel.CodeConflict, "answers to localise are not graded again: a score follows from the gold alone, without tests")
+	case relabel.Terminal:
+		return p, relabel.Errorf(relabel.CodeConflict, "tasks in a terminal are not graded again: the state that the tests rewarded is gone with its container")
 	}
 	sel.All = true
 	args := regradeArgs(sel)

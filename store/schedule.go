@@ -40,9 +40,9 @@ const anyCandidates = `WITH able AS MATERIALIZED (
 		CROSS JOIN LATERAL (SELECT tr.id FROM trajectories tr WHERE tr.iteration_id = it.id AND tr.state = 'queued'
 			AND tr.claimable_at <= clock_timestamp() ORDER BY tr.id LIMIT 1) oldest ` + judgeCandidates
 
-// judgeCandidates ends both: it skips paused iterations, runs with tasks of other kinds than $1, and runs at
+// judgeCandidates ends both: it skips paused iterations, runs with tasks of kinds that are not among $1, and runs at
 // their quota, and orders the rest.
-const judgeCandidates = `WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL AND ru.task_kind = $1),
+const judgeCandidates = `WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL AND ru.task_kind = ANY ($1)),
 	held AS MATERIALIZED (
 		SELECT run_id, count(*) AS n FROM trajectories
 		WHERE owner IS NOT NULL AND (SELECT count(DISTINCT run_id) > 1 OR count(quota) > 0 FROM able) GROUP BY run_id)
@@ -58,7 +58,7 @@ type candidate struct {
 	labels         bool // and these
 }
 
-// ClaimNext claims the next trajectory with a task of a kind like Claim. Among runs and iterations that are not
+// ClaimNext claims the next trajectory with a task of a kind, or one alike, as Claim does. Among runs and iterations that are not
 // paused, are below their quota and do not wait for a down endpoint (SeeEndpoints), it selects
 // the highest priority, then the run with the fewest held trajectories, then the oldest
 // trajectory. CodeNotFound if there is nothing to claim.
@@ -104,7 +104,7 @@ func (s *Store) ClaimNext(ctx context.Context, owner string, kind relabel.TaskKi
 func listCandidates(ctx context.Context, tx pgx.Tx, owner string, kind relabel.TaskKind) ([]candidate, error) {
 	var batch pgx.Batch
 	batch.Queue("SELECT EXISTS (SELECT FROM endpoint_status WHERE down IS NOT NULL AND until > clock_timestamp())")
-	batch.Queue(anyCandidates, kind)
+	batch.Queue(anyCandidates, kind.Alike())
 	results := tx.SendBatch(ctx, &batch)
 	var down bool
 	if err := results.QueryRow().Scan(&down); err != nil {
@@ -115,7 +115,7 @@ func listCandidates(ctx context.Context, tx pgx.Tx, owner string, kind relabel.T
 	if err = errors.Join(err, results.Close()); err != nil || !down {
 		return candidates, err
 	}
-	rows, _ = tx.Query(ctx, candidatesSelect, kind, owner)
+	rows, _ = tx.Query(ctx, candidatesSelect, kind.Alike(), owner)
 	return pgx.CollectRows(rows, scanCandidate)
 }
 

@@ -18,7 +18,7 @@ const tasksetColumns = `SELECT ts.id, ts.name, ts.digest, ts.kind, tv.revision, 
 const taskColumns = `ta.id, ta.taskset_id, ta.kind, ta.instance_id, ta.repo, ta.base_commit, ta.image, ta.workdir,
 	ta.problem_statement AS problem, ta.hints_text AS hints, ta.patch AS gold, ta.test_patch AS tests,
 	ta.test_cmd, ta.eval_script AS script, ta.log_parser, ta.fail_to_pass, ta.pass_to_pass,
-	ta.gold_files, ta.gold_functions, ta.held_out, ta.added_in, ta.replaced_in, coalesce(ta.excluded, '') AS excluded`
+	ta.gold_files, ta.gold_functions, ta.terminal, ta.held_out, ta.added_in, ta.replaced_in, coalesce(ta.excluded, '') AS excluded`
 
 const taskSelect = "SELECT " + taskColumns + " FROM tasks ta"
 
@@ -63,12 +63,17 @@ func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []
 // copyTasks stores tasks that a revision of a taskset adds. It sets zero ids and empty kinds.
 func copyTasks(ctx context.Context, tx pgx.Tx, set relabel.ID, revision int, tasks []relabel.Task) error {
 	columns := []string{"id", "taskset_id", "kind", "instance_id", "repo", "base_commit", "image", "workdir", "problem_statement", "hints_text", "patch",
-		"test_patch", "test_cmd", "eval_script", "log_parser", "fail_to_pass", "pass_to_pass", "gold_files", "gold_functions", "held_out", "added_in", "excluded"}
+		"test_patch", "test_cmd", "eval_script", "log_parser", "fail_to_pass", "pass_to_pass", "gold_files", "gold_functions", "terminal", "held_out", "added_in", "excluded"}
+	for _, t := range tasks {
+		if err := insertArchives(ctx, tx, t); err != nil {
+			return err
+		}
+	}
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"tasks"}, columns, pgx.CopyFromSlice(len(tasks), func(i int) ([]any, error) {
 		t := tasks[i]
 		return []any{ensureID(t.ID), set, cmp.Or(t.Kind, relabel.Repair), t.InstanceID, t.Repo, t.BaseCommit, t.Image, t.Workdir, []byte(t.ProblemStatement),
 			[]byte(t.HintsText), []byte(t.Patch), []byte(t.TestPatch), t.TestCmd, []byte(t.EvalScript), t.LogParser, texts(t.FailToPass), texts(t.PassToPass),
-			noneAsNull(t.GoldFiles), noneAsNull(t.GoldFunctions), t.HeldOut, revision, emptyAsNull(t.Excluded)}, nil
+			noneAsNull(t.GoldFiles), noneAsNull(t.GoldFunctions), t.Terminal, t.HeldOut, revision, emptyAsNull(t.Excluded)}, nil
 	}))
 	return err
 }

@@ -46,7 +46,7 @@ func (s *Store) FindPatch(ctx context.Context, trajectory relabel.ID) ([]byte, e
 const (
 	verdictSelect = "SELECT v.output, " + verdictRest
 	verdictHeads  = "SELECT NULL::bytea AS output, " + verdictRest // without their output
-	verdictRest   = `v.number, v.passed, v.reason, v.tests, v.infra, v.protections, v.canaries, v.dropped, v.dropped_count, v.score, v.hits, v.ranking, v.millis, v.at FROM verdicts v`
+	verdictRest   = `v.number, v.passed, v.reason, v.tests, v.infra, v.protections, v.canaries, v.dropped, v.dropped_count, v.score, v.hits, v.ranking, v.altered, v.altered_count, v.millis, v.at FROM verdicts v`
 )
 
 // FindVerdict returns the current verdict: the newest that is not an infrastructure error, else
@@ -60,11 +60,20 @@ func (s *Store) FindVerdict(ctx context.Context, trajectory relabel.ID) (relabel
 // trajectory, so that numbers are unique.
 func insertVerdict(ctx context.Context, tx pgx.Tx, trajectory relabel.ID, attempt int, v relabel.Verdict) error {
 	_, err := tx.Exec(ctx, `INSERT INTO verdicts (trajectory_id, attempt, number, passed, reason, tests, output, infra, protections, dropped, dropped_count, millis, canaries,
-			score, hits, ranking)
-		SELECT $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, coalesce($6, ''::bytea), $7, $8, $9, $10, $11, $12, $13, $14, $15 FROM verdicts WHERE trajectory_id = $1`,
+			score, hits, ranking, altered, altered_count)
+		SELECT $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, coalesce($6, ''::bytea), $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17 FROM verdicts WHERE trajectory_id = $1`,
 		trajectory, attempt, v.Passed, validUTF8(string(v.Reason)), v.Tests, v.Output, validUTF8(v.Infra), v.Protections, keptPaths(v.Dropped), v.DroppedCount, v.Millis, v.Canaries,
-		v.Score, v.Hits, keptRanking(v.Ranking))
+		v.Score, v.Hits, keptRanking(v.Ranking), keptNames(v.Altered), v.AlteredCount)
 	return err
+}
+
+// keptNames are the altered files to store, valid for Postgres; nil if there are none.
+func keptNames(names []string) []string {
+	var kept []string
+	for _, name := range names[:min(len(names), relabel.MaxDroppedPaths)] {
+		kept = append(kept, validUTF8(name))
+	}
+	return kept
 }
 
 // keptPaths are the dropped paths to store, valid for Postgres; nil if there are none.

@@ -52,6 +52,9 @@ func (l *taskLine) task(format Format) relabel.Task {
 	if l.localises(format) {
 		return l.readLocalise()
 	}
+	if l.inTerminal(format) {
+		return l.readTerminal()
+	}
 	if format == FormatAuto {
 		if format = l.detectFormat(); format == "" {
 			return relabel.Task{}

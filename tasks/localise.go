@@ -39,7 +39,7 @@ func (l *taskLine) readLocalise() relabel.Task {
 }
 
 func (l *taskLine) refuseKind(kind string) {
-	l.refuse("kind", "%q is not one of %s, %s", kind, relabel.Repair, relabel.Localise)
+	l.refuse("kind", "%q is not one of %s, %s, %s", kind, relabel.Repair, relabel.Localise, relabel.Terminal)
 }
 
 // repositoryName is owner/name. No two underscores in a row, which join the two in the name of a mirror.

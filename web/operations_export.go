@@ -36,8 +36,11 @@ func (v *viewer) exportRun(r *http.Request, run relabel.Run, chosen url.Values) 
 // view of tokens.
 func exportForm(kind relabel.TaskKind, chosen url.Values) form {
 	f, views := form{chosen: chosen, hidden: []string{"run", "hit", "min_score"}}, chosen["views"]
-	if kind == relabel.Localise {
+	switch kind {
+	case relabel.Localise:
 		f.hidden = []string{"run", "resolved", "verdict_protections"}
+	case relabel.Terminal:
+		f.hidden = []string{"run", "hit"}
 	}
 	tree, linear := slices.Contains(views, string(relabel.ViewTree)), slices.Contains(views, string(relabel.ViewLinear))
 	if !tree {

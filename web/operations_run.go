@@ -81,6 +81,8 @@ func runForm(kind relabel.TaskKind, chosen url.Values) form {
 	switch kind {
 	case relabel.Repair:
 		f.hidden = []string{"limits.score_depth", "limits.observation_bytes"}
+	case relabel.Terminal:
+		f.hidden = []string{"limits.score_depth", "limits.observation_bytes", "hints_from", "hints_evaluation", "hints_top"}
 	case relabel.Localise:
 		f.hidden = []string{"limits.command_seconds", "limits.verify_seconds", "hints_from", "hints_evaluation", "hints_top"}
 	}
@@ -94,8 +96,10 @@ func scaffoldsOf(kind relabel.TaskKind) []choice {
 		return []choice{{"", "openhands, the default"}, {"bare", "bare"}}
 	case relabel.Localise:
 		return []choice{{"", "reposearcher, the default"}}
+	case relabel.Terminal:
+		return []choice{{"", "terminal, the default"}}
 	}
-	return []choice{{"", "the default of the tasks"}, {"openhands", "openhands"}, {"bare", "bare"}, {"reposearcher", "reposearcher"}}
+	return []choice{{"", "the default of the tasks"}, {"openhands", "openhands"}, {"bare", "bare"}, {"reposearcher", "reposearcher"}, {"terminal", "terminal"}}
 }
 
 // pause is the operation that pauses the run or iteration at path.

@@ -77,7 +77,10 @@ func runCharts(run relabel.Run, rounds []round) []chart.Chart {
 	}
 	collects := chart.OfKind(all, relabel.Collect)
 	grades, calls := []chart.Chart{chart.Resolved(all)}, chart.Calls(all)
-	if run.TaskKind == relabel.Localise {
+	switch run.TaskKind {
+	case relabel.Terminal:
+		grades = append(grades, chart.Scores(all))
+	case relabel.Localise:
 		grades = []chart.Chart{chart.Scores(all), chart.Hits(all)}
 		calls.Note = "with Exit, which the page of localisation leaves out"
 	}

@@ -13,13 +13,13 @@ import (
 // tables and heads share them. verdictReasons are the reasons in display order.
 var (
 	verdictReasons = []relabel.VerdictReason{relabel.VerdictTestsPassed, relabel.VerdictTests, relabel.VerdictTimedOut, relabel.VerdictUnfinished, relabel.VerdictTampered,
-		relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe, relabel.VerdictScored, relabel.VerdictNoAnswer}
+		relabel.VerdictEmptyPatch, relabel.VerdictDoesNotApply, relabel.VerdictUnsafe, relabel.VerdictScored, relabel.VerdictNoAnswer, relabel.VerdictReward, relabel.VerdictNoReward}
 	endWords = map[relabel.EndReason]string{relabel.EndFinish: "finished", relabel.EndMaxTurns: "out of turns", relabel.EndContext: "context full",
 		relabel.EndWallClock: "out of time", relabel.EndNoCall: "no call",
 		relabel.EndDisk: "disk used up", relabel.EndSandboxBroken: "broke its sandbox", relabel.EndTeacherTurns: "ended by the label rule", relabel.EndPromptTooLong: "skipped, prompt too long"}
 	verdictWords = map[relabel.VerdictReason]string{relabel.VerdictTestsPassed: "passes, not submitted", relabel.VerdictTests: "tests fail", relabel.VerdictTimedOut: "tests timed out", relabel.VerdictUnfinished: "tests break off", relabel.VerdictTampered: "tests tampered with",
 		relabel.VerdictEmptyPatch: "empty patch", relabel.VerdictDoesNotApply: "patch does not apply", relabel.VerdictUnsafe: "patch unsafe",
-		relabel.VerdictScored: "answer scored", relabel.VerdictNoAnswer: "no answer"}
+		relabel.VerdictScored: "answer scored", relabel.VerdictNoAnswer: "no answer", relabel.VerdictReward: "reward below 1", relabel.VerdictNoReward: "no reward"}
 )
 
 func endWord(r relabel.EndReason) string         { return cmp.Or(endWords[r], string(r)) }
@@ -78,6 +78,8 @@ func (v trajectoryView) Why() *whyView {
 	case !v.Outcome.HasVerdict:
 	case v.localises():
 		w.Cause = v.scored(verdict)
+	case v.Task.Kind == relabel.Terminal:
+		w.Cause, w.Detail = v.rewarded(verdict)
 	case verdict.Passed:
 		w.Passed = len(v.Task.FailToPass) + len(v.Task.PassToPass)
 		if v.Resolved != nil && !*v.Resolved {

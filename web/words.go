@@ -125,9 +125,9 @@ func badgeOf(t relabel.Trajectory) badge {
 		return badge{"quiet", "–", "done, not verified"}
 	case t.Verdict == relabel.VerdictCut:
 		return badge{"quiet", "–", "done, " + endWord(t.EndReason)}
-	case t.Score != nil && *t.Hits > 0:
+	case t.Score != nil && t.Hits != nil && *t.Hits > 0:
 		return badge{"good", "✓", scoreWord(t)}
-	case t.Score != nil:
+	case t.Score != nil && (t.Hits != nil || t.Verdict != relabel.VerdictPassed):
 		return badge{"bad", "✗", scoreWord(t)}
 	case t.Resolved == nil:
 		return badge{"quiet", "–", "done, no verdict"}
@@ -139,7 +139,7 @@ func badgeOf(t relabel.Trajectory) badge {
 	return badge{"bad", "✗", "not resolved"}
 }
 
-// scoreWord is the score of a ranked answer.
+// scoreWord is the score of a ranked answer, or the reward of a task in a terminal.
 func scoreWord(t relabel.Trajectory) string { return fmt.Sprintf("score %.2f", *t.Score) }
 
 // hitsWord is the number of hits of an answer, "" without any.

@@ -14,8 +14,8 @@ func TestAWorkerSaysWhichKindsOfTaskItRollsOut(t *testing.T) {
 		rollouts, searches int
 		want               []relabel.TaskKind
 	}{
-		"an engine":         {well, 4, 0, []relabel.TaskKind{relabel.Repair}},
-		"both":              {well, 4, 64, relabel.TaskKinds},
+		"an engine":         {well, 4, 0, []relabel.TaskKind{relabel.Repair, relabel.Terminal}},
+		"both":              {well, 4, 64, []relabel.TaskKind{relabel.Repair, relabel.Terminal, relabel.Localise}},
 		"mirrors alone":     {nil, 0, 64, []relabel.TaskKind{relabel.Localise}},
 		"the engine is out": {out, 4, 64, []relabel.TaskKind{relabel.Localise}},
 		"nothing works":     {out, 4, 0, nil},

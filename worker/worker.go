@@ -89,7 +89,7 @@ func (w *Worker) Self() relabel.Worker {
 		me.DockerHosts = append(me.DockerHosts, name)
 	}
 	if works && me.Rollouts > 0 {
-		me.TaskKinds = append(me.TaskKinds, relabel.Repair)
+		me.TaskKinds = append(me.TaskKinds, relabel.Repair, relabel.Terminal)
 	}
 	if me.Searches > 0 {
 		me.TaskKinds = append(me.TaskKinds, relabel.Localise)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/rs/zerolog"
 
@@ -11,6 +12,7 @@ import (
 	"relabel/envs"
 	"relabel/envs/docker"
 	"relabel/envs/fleet"
+	"relabel/envs/reward"
 	"relabel/envs/verify"
 	"relabel/outbound"
 	"relabel/policy"
@@ -41,6 +43,7 @@ func ports() *cli.Ports {
 		OpenValidation: openValidation,
 		DetectRecipe:   detectRecipe,
 		BuildTasks:     buildTasks,
+		OpenBuild:      openBuild,
 		OpenMirrors:    openMirrorsOf,
 		CheckDocker:    checkDocker,
 		CheckDatabase:  checkDatabase,
@@ -54,7 +57,7 @@ func ports() *cli.Ports {
 			})
 		},
 		ServeScripted: func(ctx context.Context, address string, tasks []relabel.Task) (func(), error) {
-			_, stop, err := scripted.Serve(ctx, address, scripted.Config{Book: scripted.NewBook(tasks)})
+			_, stop, err := scripted.Serve(ctx, address, scripted.Config{Book: scripted.NewBook(tasks), Solvers: scripted.NewSolvers(tasks)})
 			return stop, err
 		},
 		Reach: reach,
@@ -93,10 +96,51 @@ func openValidation(ctx context.Context, f cli.DockerFlags) (cli.ValidateTask, f
 	return validateOn(host), host.Close, nil
 }
 
+// openBuild connects to all engines to build images.
+func openBuild(_ context.Context, f cli.DockerFlags) (cli.BuildImage, func() error, error) {
+	var hosts []*docker.Host
+	closeAll := func() (err error) {
+		for _, h := range hosts {
+			err = errors.Join(err, h.Close())
+		}
+		return err
+	}
+	addresses := f.Docker
+	if len(addresses) == 0 {
+		addresses = []string{""} // the local one
+	}
+	for _, address := range addresses {
+		host, err := docker.NewHost(docker.Config{Instance: "build", Address: address, Sandboxd: f.Sandboxd})
+		if err != nil {
+			return nil, nil, errors.Join(cli.OnFlag(err, "--docker"), closeAll())
+		}
+		hosts = append(hosts, host)
+	}
+	return func(ctx context.Context, name string, again bool, files func(io.Writer) error, log io.Writer) (built int, err error) {
+		for _, h := range hosts {
+			there, err := h.HasImage(ctx, name)
+			if err != nil {
+				return built, err
+			}
+			if there && !again {
+				continue
+			}
+			if err := h.BuildImage(ctx, name, files, log); err != nil {
+				return built, err
+			}
+			built++
+		}
+		return built, nil
+	}, closeAll, nil
+}
+
 // validateOn returns what validates tasks in sandboxes of a host.
 func validateOn(host envs.Host) cli.ValidateTask {
 	v := verify.New(host)
 	return func(ctx context.Context, task relabel.Task) (relabel.Validation, error) {
+		if task.Kind == relabel.Terminal {
+			return reward.Validate(ctx, host, task, relabel.PaperLimits)
+		}
 		return v.Validate(ctx, task, relabel.PaperLimits)
 	}
 }

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,10 +19,11 @@ import (
 
 // Create starts a sandbox: see envs.Host. It pulls a missing image.
 func (h *Host) Create(ctx context.Context, spec envs.Spec) (envs.Sandbox, error) {
-	if spec.Name == "" || !strings.HasPrefix(spec.Workdir, "/") {
+	if spec.Name == "" || spec.Workdir != "" && !strings.HasPrefix(spec.Workdir, "/") {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "a sandbox needs a name and an absolute working folder, not %q and %q", spec.Name, spec.Workdir)
 	}
 	spec.Limits = withDefaults(spec.Limits)
+	spec.Limits.CPUs = h.availableCPUs(ctx, spec.Limits.CPUs)
 	if err := h.checkRuntime(ctx, spec.Limits.Runtime); err != nil {
 		return nil, err
 	}
@@ -34,6 +36,18 @@ func (h *Host) Create(ctx context.Context, spec envs.Spec) (envs.Sandbox, error)
 	}
 	// The engine may have created the container although its answer was lost.
 	return nil, errors.Join(err, h.removeOurs(ctx, spec.Name))
+}
+
+// availableCPUs bounds the CPUs of a sandbox, beyond the default, by those of the engine, which would refuse more.
+func (h *Host) availableCPUs(ctx context.Context, cpus float64) float64 {
+	if cpus <= envs.DefaultLimits.CPUs {
+		return cpus
+	}
+	facts, err := h.facts(ctx)
+	if err != nil {
+		return cpus // the engine refuses what it lacks
+	}
+	return min(cpus, float64(facts.cpus))
 }
 
 // checkRuntime refuses a runtime that the engine lacks.
@@ -131,7 +145,7 @@ func (h *Host) start(ctx context.Context, spec envs.Spec, id string) (*Sandbox, 
 		written <- err
 	}()
 	session, err := remote.Open(call, stream, remote.Config{
-		Workdir: spec.Workdir, User: image.user, Disk: spec.Limits.DiskBytes, Deadline: spec.Labels.Deadline, Silence: h.silence, Why: func(broke error) error { return h.why(id, broke) },
+		Workdir: cmp.Or(spec.Workdir, image.workdir, "/"), User: image.user, Disk: spec.Limits.DiskBytes, Deadline: spec.Labels.Deadline, Silence: h.silence, Why: func(broke error) error { return h.why(id, broke) },
 	})
 	if err != nil {
 		stream.Close() // unblocks the write

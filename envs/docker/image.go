@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/containerd/errdefs"
 
@@ -24,6 +25,9 @@ func (h *Host) EnsureImage(ctx context.Context, name string) error {
 	}
 	if there {
 		return h.noteUse(ctx, name)
+	}
+	if strings.HasPrefix(name, relabel.LocalImages) {
+		return relabel.Errorf(relabel.CodeImageMissing, "image %s was built on another machine: build it on the engine at %s too, with `relabel tasks build-images`", name, h.Name())
 	}
 	h.mu.Lock()
 	p := h.pulls[name]
@@ -63,7 +67,7 @@ func (h *Host) HasImage(ctx context.Context, name string) (bool, error) {
 	case err == nil:
 		var facts imageFacts
 		if c := found.Config; c != nil {
-			facts = imageFacts{volumes: slices.Sorted(maps.Keys(c.Volumes)), user: c.User}
+			facts = imageFacts{volumes: slices.Sorted(maps.Keys(c.Volumes)), user: c.User, workdir: c.WorkingDir}
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()

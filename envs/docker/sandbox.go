@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"relabel/envs"
@@ -26,6 +27,22 @@ func (s *Sandbox) ID() string { return s.id }
 
 // HostName is the engine's name.
 func (s *Sandbox) HostName() string { return s.host.Name() }
+
+// Altered lists the changes of the container's own layer: see envs.Sandbox.
+func (s *Sandbox) Altered(ctx context.Context) ([]string, error) {
+	call, cancel := context.WithTimeout(ctx, s.host.times.Create)
+	defer cancel()
+	changes, err := s.host.client.ContainerDiff(call, s.id)
+	if err != nil {
+		return nil, failed(ctx, "compare "+s.id+" with its image", err)
+	}
+	paths := make([]string, len(changes))
+	for i, c := range changes {
+		paths[i] = c.Path
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
 
 // Close removes the container: see envs.Sandbox. After an error it may be called again.
 func (s *Sandbox) Close(ctx context.Context) error {

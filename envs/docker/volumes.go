@@ -10,6 +10,7 @@ import (
 type imageFacts struct {
 	volumes []string // paths of its volumes
 	user    string   // the user of its programs; "" is root
+	workdir string   // the folder in which its programs start; "" is /
 }
 
 // factsOf returns the declarations of an image; there is false if the engine does not have it. The

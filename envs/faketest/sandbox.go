@@ -183,6 +183,20 @@ func (b *Sandbox) Patch(ctx context.Context, base string) (envs.Patch, error) {
 	return b.session.Patch(ctx, base)
 }
 
+// EndCommands implements envs.Sandbox.
+func (b *Sandbox) EndCommands(ctx context.Context) error {
+	if _, err := b.before(ctx); err != nil {
+		return err
+	}
+	return b.session.EndCommands(ctx)
+}
+
+// Altered implements envs.Sandbox. There is no image to compare with.
+func (b *Sandbox) Altered(ctx context.Context) ([]string, error) {
+	_, err := b.before(ctx)
+	return nil, err
+}
+
 // Close implements envs.Sandbox.
 func (b *Sandbox) Close(context.Context) error {
 	b.host.mu.Lock()

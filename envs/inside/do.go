@@ -35,6 +35,11 @@ func (s *Server) do(ctx context.Context, req wire.Request, body []byte, emit fun
 			return s.failed(err)
 		}
 		return wire.Response{Digest: digest}
+	case wire.OpEnd:
+		if err := s.processes.EndAllAndWait(ctx); err != nil {
+			return s.failed(err)
+		}
+		return wire.Response{}
 	case wire.OpPatch:
 		diff, binary, err := s.patch(ctx, req.Base)
 		if err != nil {

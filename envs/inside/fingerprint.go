@@ -17,10 +17,16 @@ import (
 	"relabel/envs/wire"
 )
 
+// wholeSystem is the fingerprint if commands start in /: no digest of a whole system stays the same.
+const wholeSystem = "the whole system"
+
 // fingerprint is the id of the tree that git would commit, with the sizes and ends of files that are
 // too large for it. If git fails (no repository, a broken one, special files that would block git), it
 // is a digest of the folder.
 func (s *Server) fingerprint(ctx context.Context) (string, error) {
+	if s.workdir == "/" {
+		return wholeSystem, nil
+	}
 	s.repo.Mu.Lock()
 	defer s.repo.Mu.Unlock()
 	tree, err := s.gitTree(ctx)

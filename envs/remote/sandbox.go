@@ -73,6 +73,12 @@ func (s *Session) Fingerprint(ctx context.Context) (string, error) {
 	return head.Digest, err
 }
 
+// EndCommands implements envs.Sandbox.
+func (s *Session) EndCommands(ctx context.Context) error {
+	_, _, err := s.call(ctx, wire.Request{Op: wire.OpEnd}, nil)
+	return err
+}
+
 // Patch implements envs.Sandbox.
 func (s *Session) Patch(ctx context.Context, base string) (envs.Patch, error) {
 	head, body, err := s.call(ctx, wire.Request{Op: wire.OpPatch, Base: base}, nil)

@@ -10,6 +10,7 @@ import (
 	"relabel/envs/scaffold/bare"
 	"relabel/envs/scaffold/openhands"
 	"relabel/envs/scaffold/reposearcher"
+	"relabel/envs/scaffold/terminal"
 )
 
 // Episode is one sandbox with a scaffold around it; package mixer describes its methods.
@@ -33,6 +34,7 @@ var scaffolds = []scaffold{
 	{openhands.Name, relabel.Repair, openhands.DefaultPrompts},
 	{bare.Name, relabel.Repair, bare.DefaultPrompts},
 	{reposearcher.Name, relabel.Localise, reposearcher.DefaultPrompts},
+	{terminal.Name, relabel.Terminal, terminal.DefaultPrompts},
 }
 
 // Choose returns the name and the default prompts of the scaffold of a run with tasks of a kind; name may
@@ -48,7 +50,7 @@ func Choose(name string, kind relabel.TaskKind) (string, relabel.Prompts, error)
 		}
 		names = append(names, s.name)
 	}
-	return "", relabel.Prompts{}, relabel.Errorf(relabel.CodeInvalid, "%.100q is not a scaffold for tasks to %s; available: %s", name, kind, strings.Join(names, ", ")).On("scaffold")
+	return "", relabel.Prompts{}, relabel.Errorf(relabel.CodeInvalid, "%.100q is not a scaffold for %s; available: %s", name, kind.Words(), strings.Join(names, ", ")).On("scaffold")
 }
 
 // CheckPrompts checks a run's own texts. Errors are CodeInvalid and name the field.
@@ -62,17 +64,20 @@ func CheckPrompts(run relabel.Run) error {
 	return openhands.CheckPrompts(run.Prompts)
 }
 
-// Start makes a sandbox for the claim's attempt at a task to repair, ready for the first turn; see
-// openhands.Start.
+// Start makes a sandbox for the claim's attempt at a task to repair or in a terminal, ready for the first turn; see
+// openhands.Start and terminal.Start.
 func Start(ctx context.Context, host envs.Host, claim relabel.Claim) (Episode, error) {
-	if claim.Run.Scaffold == bare.Name {
-		e, err := bare.Start(ctx, host, claim)
-		if err != nil {
-			return nil, err
-		}
-		return e, nil
+	switch claim.Run.Scaffold {
+	case bare.Name:
+		return episode(bare.Start(ctx, host, claim))
+	case terminal.Name:
+		return episode(terminal.Start(ctx, host, claim))
 	}
-	e, err := openhands.Start(ctx, host, claim)
+	return episode(openhands.Start(ctx, host, claim))
+}
+
+// episode returns no Episode with an error.
+func episode[E Episode](e E, err error) (Episode, error) {
 	if err != nil {
 		return nil, err
 	}

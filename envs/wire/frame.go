@@ -22,11 +22,11 @@ import (
 )
 
 // Version is the protocol's version. Both sides send theirs first; different ones end the connection.
-const Version = 2
+const Version = 3
 
 // Mark is part of the binary of each sandboxd of this version, so that another version is recognized
 // before a sandbox is made.
-const Mark = "relabel-sandboxd-protocol-2."
+const Mark = "relabel-sandboxd-protocol-3."
 
 // Limits in bytes.
 const (

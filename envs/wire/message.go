@@ -31,6 +31,7 @@ const (
 	OpList        Op = "list"
 	OpFingerprint Op = "fingerprint"
 	OpPatch       Op = "patch"
+	OpEnd         Op = "end" // ends all processes of commands
 )
 
 // Request is the head of a request. Its body is a command's standard input or a file's

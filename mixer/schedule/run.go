@@ -60,10 +60,11 @@ func ValidateRun(run relabel.Run) error {
 	return nil
 }
 
-// checkScored refuses to leave answers to localise without a score: it needs no container and takes no time.
+// checkScored refuses to leave trajectories without a score that cannot be scored later: the state of a terminal
+// is gone with its container, and an answer to localise is scored without one.
 func checkScored(kind relabel.TaskKind, verify relabel.VerifyPolicy) error {
-	if kind == relabel.Localise && cmp.Or(verify, relabel.VerifyAll) != relabel.VerifyAll {
-		return relabel.Errorf(relabel.CodeInvalid, "is %s; answers to tasks to localise are always scored: omit it", verify).On("verify")
+	if (kind == relabel.Localise || kind == relabel.Terminal) && cmp.Or(verify, relabel.VerifyAll) != relabel.VerifyAll {
+		return relabel.Errorf(relabel.CodeInvalid, "is %s; %s are always scored: omit it", verify, kind.Words()).On("verify")
 	}
 	return nil
 }

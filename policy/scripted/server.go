@@ -36,6 +36,8 @@ const maxRequest = 64 << 20 // bytes
 // Config configures a Server.
 type Config struct {
 	Book Book
+	// Solvers know the solutions of tasks in a terminal; see NewSolvers.
+	Solvers []*solver
 	// Unparsed leaves calls in the content, as Hermes and Qwen write them and as servers without
 	// a tool parser do.
 	Unparsed bool
@@ -181,6 +183,12 @@ func (s *Server) act(q request, skill float64) (action, *dice) {
 		return f.lose(d), d
 	}
 	h := readHistory(q.state)
+	if solver := s.config.solver(h.opening); solver != nil {
+		if right {
+			return solver.solve(h, d), d
+		}
+		return solver.stray(h, d), d
+	}
 	e := s.config.Book.find(h.opening)
 	switch {
 	case e == nil:

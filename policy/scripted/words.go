@@ -13,6 +13,9 @@ var thoughts = map[string][]string{
 	"reset":     {"Some of these changes do not belong here. I restore the commit and apply the whole change.", "That edit was wrong. I restore the commit and apply the whole change."},
 	"stuck":     {"I cannot make the change here, so I stop."},
 
+	"write": {"I write what I need into a file.", "A file first, which the next command uses."},
+	"run":   {"Everything is in place. I run it.", "Now the work itself."},
+
 	"structure": {"I start with the structure of the repository.", "First I look at which files there are."},
 	"find":      {"The issue mentions this name, so I look for it here.", "I expect the code in question in this file."},
 	"import":    {"The imports show where names come from.", "I look at what this file imports."},

@@ -59,7 +59,7 @@ func (e *Episode) RunCommand(ctx context.Context, command string) (Command, erro
 		return Command{Refused: fmt.Sprintf("The command is %d bytes long, and at most %d can be run. Put the text into a file with str_replace_editor create, in parts if need be.", len(command), maxCommand)}, nil
 	}
 	result, err := e.sandbox.Run(ctx, envs.Command{
-		Args:  []string{"bash", "-c", command},
+		Args: []string{"bash", "-c", command}, Env: e.env,
 		Quiet: e.quiet(), Timeout: e.timeout(), MaxOutput: maxShown,
 	})
 	if err != nil {

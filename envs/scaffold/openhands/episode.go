@@ -26,37 +26,47 @@ type Episode struct {
 	base    string // the commit that the submission is taken against
 	limits  relabel.RunLimits
 	offered map[string]bool // the run's tools; empty means all
+	env     []string        // of commands, on top of the image's
 }
 
 // Start makes a sandbox for the claim's attempt, without the repository's history after the base
 // commit, ready for the first turn. When it fails it removes the sandbox. Errors are CodeImageMissing,
 // CodeInvalid if the image lacks the task's commit, or CodeEnvironment.
 func Start(ctx context.Context, host envs.Host, claim relabel.Claim) (*Episode, error) {
-	if err := host.EnsureImage(ctx, claim.Task.Image); err != nil {
-		return nil, startFailed("looking for the image", err)
-	}
-	sandbox, err := host.Create(ctx, spec(claim))
+	e, err := Open(ctx, host, claim, envs.Spec{Image: claim.Task.Image, Workdir: claim.Task.Workdir}, nil)
 	if err != nil {
-		return nil, startFailed("making the sandbox", err)
+		return nil, err
 	}
-	e := &Episode{sandbox: sandbox, host: sandbox.HostName(), workdir: claim.Task.Workdir, limits: claim.Run.Limits, offered: names(claim.Run.Prompts.Tools)}
 	if err := e.hideHistory(ctx, claim.Task.BaseCommit); err != nil {
-		return nil, startFailed("hiding the repository's history", errors.Join(err, sandbox.Close(ctx)))
+		return nil, startFailed("hiding the repository's history", errors.Join(err, e.Close(ctx)))
 	}
 	return e, nil
 }
 
-// spec describes the sandbox of an attempt's rollout.
-func spec(claim relabel.Claim) envs.Spec {
-	wall := cmp.Or(claim.Run.Limits.WallClockSeconds, relabel.PaperLimits.WallClockSeconds)
-	return envs.Spec{
-		Name: envs.SandboxName(claim.TrajectoryID, claim.Attempt, "rollout"),
-		Labels: envs.Labels{
-			Trajectory: claim.TrajectoryID.String(), Attempt: claim.Attempt, Purpose: "rollout",
-			Deadline: time.Now().Add(time.Duration(wall)*time.Second + closing),
-		},
-		Image: claim.Task.Image, Workdir: claim.Task.Workdir,
+// Open makes a sandbox for the claim's attempt that need not have a repository. spec has its image, working folder
+// and limits, env the environment of commands. When it fails it removes the sandbox. Errors are CodeImageMissing or
+// CodeEnvironment.
+func Open(ctx context.Context, host envs.Host, claim relabel.Claim, spec envs.Spec, env []string) (*Episode, error) {
+	if err := host.EnsureImage(ctx, spec.Image); err != nil {
+		return nil, startFailed("looking for the image", err)
 	}
+	sandbox, err := host.Create(ctx, named(spec, claim))
+	if err != nil {
+		return nil, startFailed("making the sandbox", err)
+	}
+	return &Episode{sandbox: sandbox, host: sandbox.HostName(), workdir: spec.Workdir, limits: claim.Run.Limits, offered: names(claim.Run.Prompts.Tools), env: env}, nil
+}
+
+// named gives the sandbox of an attempt's rollout its name and labels.
+func named(spec envs.Spec, claim relabel.Claim) envs.Spec {
+	wall := cmp.Or(claim.Run.Limits.WallClockSeconds, relabel.PaperLimits.WallClockSeconds)
+	spec.Name = envs.SandboxName(claim.TrajectoryID, claim.Attempt, "rollout")
+	deadline := time.Now().Add(time.Duration(wall)*time.Second + closing)
+	if claim.Task.Terminal != nil { // its tests run in the same sandbox
+		deadline = deadline.Add(claim.Task.Terminal.TestTime(claim.Run.Limits))
+	}
+	spec.Labels = envs.Labels{Trajectory: claim.TrajectoryID.String(), Attempt: claim.Attempt, Purpose: "rollout", Deadline: deadline}
+	return spec
 }
 
 // startFailed keeps the code of an error of the image (missing, or without the task's commit); any

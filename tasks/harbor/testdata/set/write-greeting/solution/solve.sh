@@ -1,0 +1,2 @@
+#!/bin/bash
+echo "hello $GREETED" > /app/greeting.txt
