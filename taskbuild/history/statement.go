@@ -16,9 +16,12 @@ import (
 
 // Issues are the texts of issues and pull requests.
 type Issues struct {
-	byCommit map[string]string // by the prefix of a hash, lower case
+	byCommit map[string][]commitText // by the first 7 digits of a hash, lower case
 	byNumber map[int]string
 }
+
+// commitText is the text of a commit by its hash or the first digits of it.
+type commitText struct{ hash, text string }
 
 // maxIssue is the longest line of a file of issues, in bytes.
 const maxIssue = 4 << 20
@@ -26,7 +29,7 @@ const maxIssue = 4 << 20
 // ReadIssues reads JSONL. Each line has a text, and a commit (a hash or its first digits), or the number of
 // an issue or a pull request: {"number": 123, "text": "…"}. Errors name the line.
 func ReadIssues(r io.Reader) (*Issues, error) {
-	issues := &Issues{map[string]string{}, map[int]string{}}
+	issues := &Issues{map[string][]commitText{}, map[int]string{}}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxIssue)
 	number := 0
@@ -71,7 +74,7 @@ func (i *Issues) add(line []byte) error {
 		return errors.New("names no commit, number or pull")
 	}
 	if commit != "" {
-		i.byCommit[commit[:7]] = text
+		i.byCommit[commit[:7]] = append(i.byCommit[commit[:7]], commitText{commit, text})
 	}
 	for _, n := range []int{l.Number, l.Pull} {
 		if n > 0 {
@@ -82,15 +85,17 @@ func (i *Issues) add(line []byte) error {
 }
 
 // reference matches a reference to an issue in a commit message.
-var reference = regexp.MustCompile(`(?:#|\bgh-|/issues/|/pull/)(\d{1,7})\b`)
+var reference = regexp.MustCompile(`(?i)(?:#|\bgh-|/issues/|/pull/)(\d{1,7})\b`)
 
 // find returns the text of the issue of a commit: that of its hash, or the first that its message refers to.
 func (i *Issues) find(c commit) string {
 	if i == nil {
 		return ""
 	}
-	if text := i.byCommit[c.hash[:7]]; text != "" {
-		return text
+	for _, known := range i.byCommit[c.hash[:7]] {
+		if strings.HasPrefix(c.hash, known.hash) {
+			return known.text
+		}
 	}
 	for _, match := range reference.FindAllStringSubmatch(c.message, -1) {
 		n, _ := strconv.Atoi(match[1])

@@ -1,6 +1,10 @@
 package recipes
 
-import "relabel/taskbuild"
+import (
+	"golang.org/x/mod/modfile"
+
+	"relabel/taskbuild"
+)
 
 // goImage has the newest Go, which also builds modules for older ones.
 const goImage = "relabel/base-gotoolchain:bookworm"
@@ -10,9 +14,15 @@ func detectGo(t Tree) (taskbuild.Recipe, bool) {
 	if !t.Has("go.mod") || !t.Any("**/*_test.go") {
 		return taskbuild.Recipe{}, false
 	}
-	commands := []string{"go mod download", "go test -vet=off -count=1 -run '^$' ./... >/dev/null || true"} // the second fills the build cache
+	module := modfile.ModulePath([]byte(t.Text("go.mod")))
+	commands := []string{
+		// Commits before the first go.mod get one that git does not track.
+		"[ -e go.mod ] || { go mod init " + taskbuild.Quote(module) + " && go mod tidy; }",
+		"go mod download",
+		"go test -vet=off -count=1 -run '^$' ./... >/dev/null || true", // fills the build cache
+	}
 	if t.Any("vendor/modules.txt") {
-		commands = commands[1:]
+		commands = commands[2:]
 	}
 	return taskbuild.Recipe{
 		Name: "go", Image: goImage, Workdir: workdir, Manifests: []string{"go.mod", "go.sum", "vendor/modules.txt"}, Dependencies: commands,

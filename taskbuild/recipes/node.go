@@ -27,15 +27,20 @@ func (m manifest) needs(name string) bool {
 
 // nodeRunner is a test runner for JavaScript and TypeScript.
 type nodeRunner struct {
-	name    string // of the recipe, the package and the log parser
-	command string // with the tests
+	name    string // of the recipe and the package
+	parser  string
+	script  string // regular expression of scripts that run it
+	command string
 }
 
 // nodeRunners are those that have a recipe.
 var nodeRunners = []nodeRunner{
-	{"vitest", "npx vitest run --reporter=verbose " + taskbuild.TestsPlace},
-	{"jest", "npx jest --ci --verbose --coverage=false " + taskbuild.TestsPlace},
-	{"mocha", "npx mocha --reporter spec " + taskbuild.TestsPlace},
+	{"vitest", "vitest", `\bvitest\b`, "npx vitest run --reporter=verbose " + taskbuild.TestsPlace},
+	{"jest", "jest", `\bjest\b`, "npx jest --ci --verbose --coverage=false " + taskbuild.TestsPlace},
+	{"mocha", "mocha", `\bmocha\b`, "npx mocha --reporter spec " + taskbuild.TestsPlace},
+	{"ava", "tap", `\bava\b`, "npx ava --tap " + taskbuild.TestsPlace},
+	{"tape", "tap", `\btape\b`, "npx tape " + taskbuild.TestsPlace},
+	{"node", "tap", `\bnode\b.* --test\b`, "node --test --test-reporter=tap " + taskbuild.TestsPlace},
 }
 
 // compiles matches scripts that compile source before the tests.
@@ -67,8 +72,8 @@ func detectNode(t Tree) (taskbuild.Recipe, bool) {
 		Manifests:    []string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", ".npmrc", "packages/*/package.json"},
 		Dependencies: []string{install(t)},
 		Environment:  map[string]string{"CI": "1", "NO_COLOR": "1", "FORCE_COLOR": "0"},
-		TestCommand:  command, Tests: taskbuild.TestsFiles, LogParser: runner.name,
-		TestFiles: tests, RunFiles: runFiles(t),
+		TestCommand:  command, Tests: taskbuild.TestsFiles, LogParser: runner.parser,
+		TestFiles: tests, RunFiles: nodeRunFiles,
 		SourceFiles: []string{"**/*.js", "**/*.mjs", "**/*.cjs", "**/*.jsx", "**/*.ts", "**/*.mts", "**/*.cts", "**/*.tsx", "**/*.vue", "**/*.svelte"},
 		Ignore:      append([]string{"dist/**", "build/**", "node_modules/**", "*.config.*", "gulpfile.js", "Gruntfile.js", "**/*.min.js"}, ignored...),
 		TestSeconds: testSeconds, BuildSeconds: buildSeconds,
@@ -78,7 +83,7 @@ func detectNode(t Tree) (taskbuild.Recipe, bool) {
 // runner is the test runner of the package.
 func (m manifest) runner() (nodeRunner, bool) {
 	for _, r := range nodeRunners {
-		if regexp.MustCompile(`\b` + r.name + `\b`).MatchString(m.Scripts["test"]) {
+		if regexp.MustCompile(r.script).MatchString(m.Scripts["test"]) {
 			return r, true
 		}
 	}
@@ -100,13 +105,9 @@ func (m manifest) compiling(script string) string {
 	return ""
 }
 
-// runFiles are the patterns of files with tests; others below test folders are fixtures.
-func runFiles(t Tree) []string {
-	named := []string{"**/*.test.*", "**/*.spec.*"}
-	if t.Any(named...) {
-		return append(named, "**/__tests__/*.*")
-	}
-	return []string{"test.js", "test/*.js", "test/*.ts", "test/*.mjs", "tests/*.js", "tests/*.ts", "spec/*.js", "**/__tests__/*.*", "test/**/*.js"}
+// nodeRunFiles are the files that runners may get. They pass over files of the test folders without tests.
+var nodeRunFiles = []string{
+	"**/*.test.*", "**/*.spec.*", "**/__tests__/**/*.*", "test.js", "test/**/*.js", "test/**/*.ts", "test/**/*.mjs", "test/**/*.cjs", "tests/**/*.js", "tests/**/*.ts", "spec/**/*.js",
 }
 
 // install installs the packages of the lock file, or those that existed when the commit was made.
