@@ -16,7 +16,7 @@ var nodeMarks = map[string]relabel.TestStatus{
 
 var (
 	jestResult   = regexp.MustCompile(`^([✓✕○])\s+(\S.*?)(?:\s+\(\d+(?:\.\d+)?\s*m?s\))?$`)
-	vitestResult = regexp.MustCompile(`^([✓×↓])\s+(\S.*?)(?:\s+(?:\d+(?:\.\d+)?\s*m?s|\[skipped\]))?$`)
+	vitestResult = regexp.MustCompile(`^([✓×↓])\s(.+?)(?:\s+(?:\d+(?:\.\d+)?\s*m?s|\[skipped\]))?$`)
 	vitestNumber = regexp.MustCompile(`^(.+)\s\d+$`)
 )
 

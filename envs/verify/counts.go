@@ -25,8 +25,8 @@ func (s *stage) counts(e evidence, planted *canary.Planting) testCounts {
 		return nil
 	case testcmd.RunnerOf(name) == testlog.Go:
 		return countGo(e.outcomes, planted)
-	case e.node != nil:
-		return countNode(e.node, planted)
+	case e.named != nil && e.named.Titles != nil:
+		return countNode(e.named, planted)
 	}
 	return countTests(s.task, e.report, planted)
 }
@@ -60,7 +60,7 @@ func countGo(o testlog.Outcomes, planted *canary.Planting) testCounts {
 
 // countNode counts the titles of tests, without canaries, that occur literally in the files with
 // canaries. The number of computed titles may depend on the code under test.
-func countNode(r *results.NodeReport, planted *canary.Planting) testCounts {
+func countNode(r *results.NamedReport, planted *canary.Planting) testCounts {
 	canaries := namesOf(planted)
 	counts := testCounts{}
 	for _, f := range planted.Files {

@@ -47,7 +47,7 @@ func (s *stage) test(ctx context.Context) trial {
 	if testcmd.Witnessed(command, parserName) {
 		reportPath = "/tmp/relabel-" + s.nonce + ".xml"
 	}
-	nodeReportPath, command := s.askNode(ctx, command, parserName)
+	runnerReportPath, command := s.askReport(ctx, command, parserName)
 	script, _ := tasks.SplitEvalScript(s.task.EvalScript)
 	nonce, plain := newNonce(), ""
 	if s.loadsNoPlugins(parserName, script) {
@@ -63,7 +63,7 @@ func (s *stage) test(ctx context.Context) trial {
 	e := evidence{run: r}
 	e.log, e.code, e.ended = between(nonce, r)
 	e.outcomes = parse.Parse(e.log)
-	if problem := s.witness(ctx, reportPath, nodeReportPath, &e); problem != "" {
+	if problem := s.witness(ctx, reportPath, runnerReportPath, &e); problem != "" {
 		return trial{ran: true, doubt: problem}
 	}
 	t := s.judge(e, planted)
@@ -76,20 +76,21 @@ func (s *stage) test(ctx context.Context) trial {
 }
 
 // witness reads the report of pytest, and removes outcomes that it does not confirm, or the report of
-// Jest or Vitest. Their paths may be "". problem tells how the container failed.
-func (s *stage) witness(ctx context.Context, pytest, node string, e *evidence) (problem string) {
-	if pytest == "" && node == "" {
+// another runner. Their paths may be "". problem tells how the container failed.
+func (s *stage) witness(ctx context.Context, pytest, other string, e *evidence) (problem string) {
+	if pytest == "" && other == "" {
 		return ""
 	}
 	if _, problem := s.look(ctx, "ending the processes of the tests", endScript, nil); problem != "" {
 		return problem
 	}
-	data, ok := s.readReport(ctx, pytest+node)
+	data, ok := s.readReport(ctx, pytest+other)
 	switch {
 	case !ok:
 		return "the container failed while the report of the tests was read"
-	case node != "":
-		e.node = results.ParseNodeReport(data, s.task.Workdir)
+	case other != "":
+		_, parserName := testcmd.Of(s.task)
+		e.named = s.parseReport(data, parserName)
 	default:
 		e.report = results.ParseReport(data)
 		e.report.Confirm(e.outcomes)
@@ -173,14 +174,14 @@ type evidence struct {
 	code     int  // the exit code of the test command
 	ended    bool // the shell that ran it ended normally
 	outcomes testlog.Outcomes
-	report   *results.Report     // of pytest; nil if not requested
-	node     *results.NodeReport // of Jest or Vitest; nil if not requested
+	report   *results.Report      // of pytest; nil if not requested
+	named    *results.NamedReport // of another runner; nil if not requested
 }
 
 // judge grades a run and compares it with its canaries.
 func (s *stage) judge(e evidence, planted *canary.Planting) trial {
 	t := trial{
-		ran: true, bare: s.bare, left: s.left, reported: e.node != nil,
+		ran: true, bare: s.bare, left: s.left, reported: e.named != nil,
 		counts: s.counts(e, planted), outcomes: e.outcomes, verdict: results.Grade(s.task, e.outcomes),
 	}
 	t.verdict.Output = kept(e.run)
@@ -190,7 +191,7 @@ func (s *stage) judge(e evidence, planted *canary.Planting) trial {
 		t.missed = planted.Misses(e.log, e.outcomes, e.report, e.code)
 	}
 	if t.reported {
-		if m, differs := nodeMiss(e.node, s.task, e.outcomes, planted); differs {
+		if m, differs := reportMiss(e.named, s.task, e.outcomes, planted); differs {
 			t.missed = append(t.missed, m)
 		}
 	}

@@ -29,7 +29,7 @@ type trial struct {
 	planted   bool            // the run had canaries
 	below     bool            // some of them at the end of the task's test files
 	bare      bool            // the run was to have no canaries
-	reported  bool            // Jest or Vitest was to write a report
+	reported  bool            // a runner other than pytest was to write a report
 	left      map[string]bool // keys of excluded canaries
 	missed    []canary.Miss   // contradictions; a run with one is not trusted
 	leavable  bool            // without the missed canaries, one that must fail remains

@@ -26,27 +26,42 @@ func (s *stage) readReport(ctx context.Context, path string) (data []byte, ok bo
 	return data, err == nil
 }
 
-// askNode returns the command with which Jest or Vitest also writes a report, and the report's path.
-// If it cannot, it returns the command unchanged and "".
-func (s *stage) askNode(ctx context.Context, command, parserName string) (file, asking string) {
-	if !testcmd.ReportsInJSON(parserName) || s.bare || s.left[canary.ReportKey] {
+// askReport returns the command with which a runner other than pytest also writes a report, and the
+// report's path. If it cannot, it returns the command unchanged and "".
+func (s *stage) askReport(ctx context.Context, command, parserName string) (file, asking string) {
+	if s.bare || s.left[canary.ReportKey] {
 		return "", command
 	}
-	file = "/tmp/relabel-" + s.nonce + ".json"
-	if asking, ok := testcmd.NodeReportCommand(command, file, s.garden(ctx, command, nil).Read); ok {
+	runner := testcmd.RunnerOf(parserName)
+	file = "/tmp/relabel-" + s.nonce + ".report"
+	ok := false
+	if testcmd.ReportsInJSON(parserName) {
+		asking, ok = testcmd.NodeReportCommand(command, file, s.garden(ctx, command, nil).Read)
+	} else {
+		asking, ok = testcmd.ReportCommand(runner, command, file)
+	}
+	if ok {
 		return file, asking
 	}
 	return "", command
 }
 
-// nodeMiss tells how the report differs from the log, in a test of the task that passed or in a
+// parseReport reads the report of a runner other than pytest.
+func (s *stage) parseReport(data []byte, parserName string) *results.NamedReport {
+	if testcmd.ReportsInJSON(parserName) {
+		return results.ParseNodeReport(data, s.task.Workdir)
+	}
+	return results.ParseRunnerReport(data, testcmd.RunnerOf(parserName))
+}
+
+// reportMiss tells how the report differs from the log, in a test of the task that passed or in a
 // canary. ok is false if it does not.
-func nodeMiss(r *results.NodeReport, task relabel.Task, o testlog.Outcomes, planted *canary.Planting) (m canary.Miss, ok bool) {
+func reportMiss(r *results.NamedReport, task relabel.Task, o testlog.Outcomes, planted *canary.Planting) (m canary.Miss, ok bool) {
 	miss := func(test string, status relabel.TestStatus) (canary.Miss, bool) {
 		return canary.Miss{Key: canary.ReportKey, Why: test + " is " + string(status) + " in the log, but not in the report of the tests"}, true
 	}
 	for _, id := range slices.Concat(task.FailToPass, task.PassToPass) {
-		if status := o.Of(id); status.Passed() && !r.Clean[results.NodeName(id)] {
+		if status := o.Of(id); status.Passed() && !r.Passed(id) {
 			return miss(id, status)
 		}
 	}
@@ -54,11 +69,11 @@ func nodeMiss(r *results.NodeReport, task relabel.Task, o testlog.Outcomes, plan
 		return canary.Miss{}, false
 	}
 	for _, c := range planted.Canaries {
-		where := r.Stained
+		where := r.Failed
 		if c.Status.Passed() {
-			where = r.Clean
+			where = r.Passed
 		}
-		if o.Ending(c.Name) == c.Status && !where[results.NodeName(c.Name)] {
+		if o.Ending(c.Name) == c.Status && !where(c.Name) {
 			return miss("the canary "+c.Name, c.Status)
 		}
 	}

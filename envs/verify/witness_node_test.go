@@ -25,17 +25,17 @@ func TestAReportOfJestOrVitestConfirmsTheLog(t *testing.T) {
 		"more > twice": true, "twice": false,
 	} {
 		o := testlog.Outcomes{id: relabel.TestPassed, "canary": relabel.TestFailed}
-		if m, differs := nodeMiss(r, relabel.Task{FailToPass: []string{id}}, o, planted); differs == agrees || (differs && m.Key != canary.ReportKey) {
+		if m, differs := reportMiss(r, relabel.Task{FailToPass: []string{id}}, o, planted); differs == agrees || (differs && m.Key != canary.ReportKey) {
 			t.Errorf("%s: %+v", id, m)
 		}
 	}
 	o := testlog.Outcomes{"adds": relabel.TestPassed, "canary": relabel.TestPassed}
 	planted.Canaries[0].Status = relabel.TestPassed
-	if _, differs := nodeMiss(r, relabel.Task{FailToPass: []string{"adds"}}, o, planted); !differs {
+	if _, differs := reportMiss(r, relabel.Task{FailToPass: []string{"adds"}}, o, planted); !differs {
 		t.Error("the report has the canary as failed")
 	}
 	for _, broken := range []string{"", "{", "[]", "null", `{"testResults": [{"name": 1}]}`} {
-		if _, differs := nodeMiss(results.ParseNodeReport([]byte(broken), "/testbed"), relabel.Task{FailToPass: []string{"adds"}}, o, nil); !differs {
+		if _, differs := reportMiss(results.ParseNodeReport([]byte(broken), "/testbed"), relabel.Task{FailToPass: []string{"adds"}}, o, nil); !differs {
 			t.Errorf("%q bears a test out", broken)
 		}
 	}

@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// NodeReport holds the results of a report of Jest or Vitest by each name of a test: its title,
-// the title after the titles of its groups, and these after its file.
-type NodeReport struct {
+// NamedReport holds the results of a report by each name that a test has in logs. In reports of Jest
+// or Vitest, these are its title, the title after the titles of its groups, and these after its file.
+type NamedReport struct {
 	Clean   map[string]bool            // only passed
 	Stained map[string]bool            // failed at least once
-	Titles  map[string]map[string]bool // by file, relative to the repository
+	Titles  map[string]map[string]bool // of Jest or Vitest, by file, relative to the repository
+	name    func(string) string        // returns the same name for a test of the log and of the report
 }
 
 // ParseNodeReport reads a report. A broken report, or one with too many tests, confirms nothing.
-func ParseNodeReport(data []byte, workdir string) *NodeReport {
+func ParseNodeReport(data []byte, workdir string) *NamedReport {
 	var content struct {
 		TestResults []struct {
 			Name             string
@@ -27,16 +28,16 @@ func ParseNodeReport(data []byte, workdir string) *NodeReport {
 		}
 	}
 	if json.Unmarshal(data, &content) != nil {
-		return &NodeReport{}
+		return &NamedReport{}
 	}
-	r := &NodeReport{Clean: map[string]bool{}, Stained: map[string]bool{}, Titles: map[string]map[string]bool{}}
+	r := &NamedReport{Clean: map[string]bool{}, Stained: map[string]bool{}, Titles: map[string]map[string]bool{}, name: NodeName}
 	cases := 0
 	for _, f := range content.TestResults {
 		file := strings.TrimPrefix(f.Name, path.Clean(workdir)+"/")
 		r.Titles[file] = map[string]bool{}
 		for _, t := range f.AssertionResults {
 			if cases++; cases > maxReportCases {
-				return &NodeReport{}
+				return &NamedReport{}
 			}
 			r.Titles[file][t.Title] = true
 			r.add(t.Status, t.Title, strings.Join(append(t.AncestorTitles, t.Title), ">"), strings.Join(append(append([]string{file}, t.AncestorTitles...), t.Title), ">"))
@@ -47,16 +48,22 @@ func ParseNodeReport(data []byte, workdir string) *NodeReport {
 }
 
 // add records a test under its names.
-func (r *NodeReport) add(status string, names ...string) {
+func (r *NamedReport) add(status string, names ...string) {
 	for _, name := range names {
 		switch status {
 		case "passed":
-			r.Clean[NodeName(name)] = true
+			r.Clean[r.name(name)] = true
 		case "failed":
-			r.Stained[NodeName(name)] = true
+			r.Stained[r.name(name)] = true
 		}
 	}
 }
+
+// Passed reports whether the report has a test of the log that only passed.
+func (r *NamedReport) Passed(id string) bool { return r.name != nil && r.Clean[r.name(id)] }
+
+// Failed reports whether the report has a test of the log that failed at least once.
+func (r *NamedReport) Failed(id string) bool { return r.name != nil && r.Stained[r.name(id)] }
 
 // NodeName returns the same name for a test of the log and of the report. Vitest's report has an
 // empty group around all tests of a file.

@@ -36,7 +36,7 @@ type Report struct {
 // ParseReport reads a JUnit report. A report that is broken or beyond the bounds confirms nothing.
 func ParseReport(data []byte) *Report {
 	r := &Report{Clean: map[string]bool{}, Stained: map[string]bool{}, skipped: map[string]bool{}, Text: data}
-	if r.read() != nil {
+	if readCases(data, r.add) != nil {
 		return &Report{}
 	}
 	maps.DeleteFunc(r.Clean, func(name string, _ bool) bool { return r.Stained[name] })
@@ -45,17 +45,18 @@ func ParseReport(data []byte) *Report {
 
 // testCase is one test of a JUnit report.
 type testCase struct {
-	name    string // class and name
-	depth   int    // of its element
-	skipped bool
-	stained bool // failed, broke, or was skipped without an expected failure
+	class, name string
+	depth       int  // of its element
+	skipped     bool // or expected to fail
+	stained     bool // failed, broke, or was skipped without an expected failure
+	failed      bool // failed or broke
 }
 
 var errReportBounds = errors.New("the report exceeds its bounds")
 
-// read reads the report token by token.
-func (r *Report) read() error {
-	input := &tagReader{Reader: bytes.NewReader(r.Text), data: r.Text}
+// readCases reads a JUnit report token by token, and calls each for each finished test.
+func readCases(data []byte, each func(testCase)) error {
+	input := &tagReader{Reader: bytes.NewReader(data), data: data}
 	decoder := xml.NewDecoder(input)
 	decoder.Strict = false
 	var test *testCase // nil outside of a test case
@@ -73,9 +74,9 @@ func (r *Report) read() error {
 		case xml.StartElement:
 			depth++
 			if test == nil && t.Name.Local == "testcase" {
-				test = &testCase{name: PlainName(attribute(t, "classname") + "." + attribute(t, "name")), depth: depth}
+				test = newCase(t, depth)
 				cases++
-				names += len(test.name)
+				names += len(test.class) + len(test.name)
 			} else if test != nil && depth == test.depth+1 {
 				test.note(t)
 			}
@@ -84,7 +85,7 @@ func (r *Report) read() error {
 			}
 		case xml.EndElement:
 			if test != nil && depth == test.depth {
-				r.add(*test)
+				each(*test)
 				test = nil
 			}
 			depth--
@@ -92,11 +93,20 @@ func (r *Report) read() error {
 	}
 }
 
+// newCase returns the test of an element. GoogleTest and CTest note tests that did not run.
+func newCase(e xml.StartElement, depth int) *testCase {
+	c := &testCase{class: attribute(e, "classname"), name: attribute(e, "name"), depth: depth}
+	if status := attribute(e, "status"); status == "notrun" || status == "disabled" {
+		c.skipped, c.stained = true, true
+	}
+	return c
+}
+
 // note records an element of the test case.
 func (c *testCase) note(e xml.StartElement) {
 	switch e.Name.Local {
 	case "failure", "error":
-		c.stained = true
+		c.stained, c.failed = true, true
 	case "skipped":
 		c.skipped = true
 		c.stained = c.stained || attribute(e, "type") != "pytest.xfail"
@@ -105,12 +115,13 @@ func (c *testCase) note(e xml.StartElement) {
 
 // add records a finished test case.
 func (r *Report) add(c testCase) {
-	r.Clean[c.name] = true
+	name := PlainName(c.class + "." + c.name)
+	r.Clean[name] = true
 	if c.skipped {
-		r.skipped[c.name] = true
+		r.skipped[name] = true
 	}
 	if c.stained {
-		r.Stained[c.name] = true
+		r.Stained[name] = true
 	}
 }
 
