@@ -33,10 +33,9 @@ help: ## List the targets
 
 .PHONY: demo
 demo: install ## Collect DAgger data on real packages with scripted models and show it; ARGS=--exit to end then
-	@$(MAKE) --no-print-directory -j2 build demo-tasks
-	@tokenizer=$$(scripts/tokenizers.sh qwen3)/qwen3 || tokenizer=; \
-		tasks=$$(demo/build.py); repositories=$$(demo/mirrors.py) || repositories=; \
-		bin/relabel demo --tasks "$$tasks" $${repositories:+--repositories "$$repositories"} $${tokenizer:+--tokenizer "$$tokenizer"} $(ARGS)
+	@$(MAKE) --no-print-directory -j3 build base-image demo-image
+	@tokenizer=$$(scripts/tokenizers.sh qwen3)/qwen3 || tokenizer=; tasks=$$(scripts/demo-tasks.sh); \
+		bin/relabel demo --tasks "$$tasks/tasks.jsonl" --repositories "$$tasks/repositories" $${tokenizer:+--tokenizer "$$tokenizer"} $(ARGS)
 
 .PHONY: learn
 learn: install ## Close the loop: collect, train and serve a small student in rounds, SFT against DAgger, on a CPU; ARMS=, SEEDS=, ROUNDS=, ARGS=
@@ -63,8 +62,13 @@ base-image: install ## Make the image that demo tasks and tests start from
 	@scripts/base-image.sh
 
 .PHONY: demo-tasks
-demo-tasks: base-image ## Build the demo's tasks and their images
-	@demo/build.py >/dev/null
+demo-tasks: install ## Build the demo's tasks and their images
+	@$(MAKE) --no-print-directory -j3 build base-image demo-image
+	@scripts/demo-tasks.sh >/dev/null
+
+.PHONY: demo-image
+demo-image: install
+	@scripts/runner-images.sh go
 
 .PHONY: test
 test: test-needs lint ## Everything the tests need, the checks, then all tests, most with the race detector; PKG=, RUN= narrow
@@ -81,6 +85,11 @@ runner-images: install ## Make the images with Go, Jest and Vitest that tests of
 .PHONY: forgeries
 forgeries: test-needs ## Try all forged submissions in real sandboxes, and list what each came to: a quarter of an hour
 	@RELABEL_TEST_ALL=1 go test -count=1 -timeout 120m -v ./envs/verify/forgeries
+
+.PHONY: languages
+languages: install ## Build, check and roll out tasks in Go, Rust, JavaScript and Java with the real registries: half an hour
+	@$(MAKE) --no-print-directory -j2 build base-image
+	@scripts/languages.sh
 
 .PHONY: test-needs
 test-needs: ## Install what the tests need

@@ -13,7 +13,7 @@ import (
 // localise rolls out tasks to localise the issues of the demo's tasks. It returns nil without mirrors.
 func (d *demo) localise(ctx context.Context) (*relabel.Run, error) {
 	if !d.command.Searching() {
-		fmt.Println("No issues to localise: they need --repositories DIR, the folder that demo/mirrors.py makes.")
+		fmt.Println("No issues to localise: they need --repositories DIR, the mirrors that `relabel tasks build --releases` makes.")
 		return nil, nil
 	}
 	made, err := d.makeSearches(ctx)

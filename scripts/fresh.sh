@@ -5,10 +5,14 @@
 set -euo pipefail
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
 
-for label in relabel.demo relabel.learn relabel.base relabel.runtime relabel.postgres; do
+for label in relabel.learn relabel.base relabel.runtime relabel.postgres; do
     mapfile -t images < <(docker image ls -q --filter "label=$label" | sort -u)
     if [ "${#images[@]}" -gt 0 ]; then
         docker image rm -f "${images[@]}" >/dev/null
     fi
 done
+mapfile -t images < <(docker image ls -q --filter 'reference=relabel/demo-*' | sort -u)
+if [ "${#images[@]}" -gt 0 ]; then
+    docker image rm -f "${images[@]}" >/dev/null
+fi
 rm -rf "$cache/demo" "$cache/python"
