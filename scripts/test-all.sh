@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test-all.sh [COUNT] runs what is too long for `make test`: each tokenizer with all texts,
-# many templates drawn against Jinja2, many altered exports, every forged submission, faults at
+# many templates drawn against Jinja2, many altered exports and logs, every forged submission, faults at
 # every operation of a rollout, and the tests of the whole program, the server and the pages with
 # the race detector. With the count of commits it runs one slice of that, of two minutes at most;
 # after 126 commits each slice has had its turn.
@@ -25,6 +25,7 @@ main() {
         slice tokenizers 1
         slice templates 1
         slice alterations 1
+        slice logs 1
         slice forgeries 1
         slice faults 1
         slice programs 1
@@ -35,7 +36,10 @@ main() {
     local round=$(($1 / 7)) turn=$(($1 % 7))
     case $turn in
     0 | 1) slice tokenizers "$(((round * 2 + turn) % tokenizers))/$tokenizers" ;;
-    2) if ((round % 2)); then slice templates 1; else slice alterations 1; fi ;;
+    2)
+        local suites=(templates alterations logs)
+        slice "${suites[round % 3]}" 1
+        ;;
     3 | 4) slice forgeries "$(((round * 2 + turn - 3) % forgeries))/$forgeries" ;;
     5) slice faults "$((round % faults))/$faults" ;;
     6) slice_raced "$((round % (programs + pages + 1)))" ;;
@@ -59,6 +63,7 @@ slice() {
     case $name in
     tokenizers) package=tokenizer arguments=(-test.run '^TestIDsAreThoseOfTheReference$') ;;
     templates) package=jinja arguments=(-test.run '^Test(Any|ChatTemplates|Characters|ATokenizersConfig)') ;;
+    logs) package=testlog arguments=(-test.run '^TestAltered') ;;
     alterations) package=shard arguments=(-test.run '^TestEveryAlteration') ;;
     forgeries) package=envs/verify/forgeries arguments=(-test.v) ;;
     faults) package=e2e/rollout flags=(-race) arguments=(-test.run '^TestA(KillAtAny|LostConnectionAtAny)') ;;

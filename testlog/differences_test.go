@@ -195,7 +195,7 @@ func altered(random *rand.Rand, log string) string {
 
 func TestAlteredLogsAreReadAsByTheReference(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	rounds := 100
+	rounds := 50
 	if os.Getenv("RELABEL_TEST_ALL") != "" {
 		rounds = 3000
 	}

@@ -19,6 +19,7 @@ func TestProtectionCoversTestsAndFilesThatControlThem(t *testing.T) {
 	dropped := []string{
 		"tests/unit/test_core.py", "tests/unit/data/expected.json", "pkg/sub/tests/tools.py", "checks.py",
 		"conftest.py", "pkg/conftest.py", "pytest.ini", "sitecustomize.py", "pytest.py", "_pytest/runner.py",
+		"phpunit.xml", "lib/.rspec", ".mocharc.yml", "nextest.toml", "src/test/resources/junit-platform.properties",
 		"src/argparse.py", "src/pluggy/__init__.py", "new/test_more.py", "pkg/core_test.go", "more/json.py",
 		"Makefile", "tools/run.sh", "ci/go", "tools/other.sh",
 		"tests", "pkg/sub", "tests/unit/test_core.py/x.py", "tests/other.py",

@@ -14,6 +14,9 @@ import (
 var settings = tree.Set([]string{
 	"conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "tox.toml", "setup.cfg", "pyproject.toml", "noxfile.py",
 	".coveragerc", "nose.cfg", ".noserc", "unittest.cfg", ".env", ".envrc", ".python-version", ".pdbrc", "pyvenv.cfg", "hatch.toml", "uv.toml", "pdm.toml",
+	"phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml", ".rspec", ".minitest", "cucumber.yml", "junit-platform.properties", ".runsettings",
+	".mocharc.js", ".mocharc.cjs", ".mocharc.json", ".mocharc.jsonc", ".mocharc.yml", ".mocharc.yaml", "karma.conf.js", "karma.conf.cjs",
+	"ava.config.js", "ava.config.cjs", "ava.config.mjs", "jasmine.json", ".taprc", "nextest.toml", "CTestCustom.cmake", "CTestCustom.ctest",
 })
 
 // steersRunner drops settings and hooks.
