@@ -115,5 +115,6 @@ func install(t Tree) string {
 	if t.Has("package-lock.json") || t.Has("npm-shrinkwrap.json") {
 		return "npm ci --no-audit --no-fund --ignore-scripts || npm install --no-audit --no-fund --ignore-scripts --legacy-peer-deps"
 	}
-	return "npm install --no-audit --no-fund --no-package-lock --ignore-scripts --legacy-peer-deps --before=$RELABEL_DATE"
+	const command = "npm install --no-audit --no-fund --no-package-lock --ignore-scripts --legacy-peer-deps"
+	return command + " --before=$RELABEL_DATE || " + command // a registry may not know the days of all versions
 }
