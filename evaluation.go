@@ -20,21 +20,24 @@ type EvaluationReport struct {
 // submission is not resolved. One that the infrastructure failed is not graded, nor is one that is
 // not to be verified; both are counted beside.
 type Results struct {
-	RunID          ID             `json:"run_id" doc:"The run."`
-	Run            string         `json:"run" doc:"Name of the run."`
-	IterationID    ID             `json:"iteration_id" doc:"The iteration."`
-	Kind           IterationKind  `json:"kind" doc:"The iteration's kind: evaluate or sample."`
-	Number         int            `json:"number" doc:"The iteration's number."`
-	State          IterationState `json:"state" doc:"The iteration's state."`
-	CreatedAt      time.Time      `json:"created_at" doc:"When the iteration was created."`
-	BenchmarkID    ID             `json:"benchmark_id,omitzero" doc:"The benchmark of an evaluation, or of a sample that only measures; absent: a sample for training."`
-	Benchmark      string         `json:"benchmark,omitempty" doc:"Name of the benchmark; absent: it has none, or there is no benchmark."`
-	StudentID      ID             `json:"student_id" doc:"The checkpoint."`
-	Student        string         `json:"student" doc:"Name and version of the checkpoint."`
-	Generations    int            `json:"generations" doc:"Rollouts of each task."`
-	Tasks          int            `json:"tasks" doc:"Its tasks."`
-	Hinted         int            `json:"hinted,omitempty" doc:"Of these, tasks whose first prompt has functions that another run located; absent: none."`
-	HintsFrom      string         `json:"hints_from,omitempty" doc:"The run that located them; absent without any."`
+	RunID       ID             `json:"run_id" doc:"The run."`
+	Run         string         `json:"run" doc:"Name of the run."`
+	IterationID ID             `json:"iteration_id" doc:"The iteration."`
+	Kind        IterationKind  `json:"kind" doc:"The iteration's kind: evaluate or sample."`
+	Number      int            `json:"number" doc:"The iteration's number."`
+	State       IterationState `json:"state" doc:"The iteration's state."`
+	CreatedAt   time.Time      `json:"created_at" doc:"When the iteration was created."`
+	BenchmarkID ID             `json:"benchmark_id,omitzero" doc:"The benchmark of an evaluation, or of a sample that only measures; absent: a sample for training."`
+	Benchmark   string         `json:"benchmark,omitempty" doc:"Name of the benchmark; absent: it has none, or there is no benchmark."`
+	StudentID   ID             `json:"student_id" doc:"The checkpoint."`
+	Student     string         `json:"student" doc:"Name and version of the checkpoint."`
+	Generations int            `json:"generations" doc:"Rollouts of each task."`
+	Tasks       int            `json:"tasks" doc:"Its tasks."`
+	Hinted      int            `json:"hinted,omitempty" doc:"Of these, tasks whose first prompt has functions that another run located; absent: none."`
+	HintsFrom   string         `json:"hints_from,omitempty" doc:"The run that located them; absent without any."`
+	// Excluded names at most MostExcludedNamed of the ExcludedTasks, which Tasks does not count.
+	ExcludedTasks  int            `json:"excluded_tasks,omitempty" doc:"Tasks that are excluded from its benchmark or, without a named one, from the run's task set, beside those in tasks; absent: none."`
+	Excluded       []ExcludedTask `json:"excluded,omitempty" doc:"These, by instance id with the reasons, at most 100; absent: none."`
 	Ungraded       int            `json:"ungraded" doc:"Of these, tasks without a graded trajectory, which no share includes."`
 	Unverified     int            `json:"unverified" doc:"Trajectories that are not to be verified: not graded. Never in an evaluation."`
 	Infrastructure int            `json:"infrastructure" doc:"Trajectories that the infrastructure failed: not graded."`
@@ -46,6 +49,31 @@ type Results struct {
 	Trained      *TrainedTasks       `json:"trained,omitempty" doc:"Its tasks that the checkpoint was trained on, by what its policy says; absent if none is known."`
 	PassAtK      []PassAtK           `json:"pass_at_k,omitempty" doc:"pass@k, with several generations; absent otherwise."`
 	Repositories []RepositoryResults `json:"repositories" nullable:"false" doc:"The same by repository."`
+}
+
+// MostExcludedNamed bounds the excluded tasks that a figure names.
+const MostExcludedNamed = 100
+
+// ExcludedText says how many tasks are excluded, and names the first of them with the reasons; "" if none is.
+func (r Results) ExcludedText() string { return ExcludedText(r.ExcludedTasks, r.Excluded, 3) }
+
+// ExcludedText says that n tasks are excluded, and names the first most of them with the reasons; "" if n is 0.
+func ExcludedText(n int, named []ExcludedTask, most int) string {
+	if n == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d excluded", n)
+	for i, e := range named[:min(len(named), most)] {
+		separator := "; "
+		if i == 0 {
+			separator = ": "
+		}
+		text += fmt.Sprintf("%s%s (%s)", separator, e.InstanceID, e.Reason)
+	}
+	if more := n - min(len(named), most); more > 0 && len(named) > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
 }
 
 // OnBenchmark reports whether the iteration only measures: it is on a benchmark.

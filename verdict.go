@@ -211,14 +211,3 @@ type RegradingStore interface {
 	CancelRegradings(ctx context.Context, sel RegradeSelection) (cancelled int, err error)
 	ListRegradings(ctx context.Context, trajectory ID) ([]Regrading, error)
 }
-
-// Validation tells whether a task distinguishes its solution from no patch.
-type Validation struct {
-	Gold    Verdict // of the gold patch: must pass
-	Empty   Verdict // of no patch: must not pass
-	Seconds float64 // of both
-	Problem string  // why the task is not sound; "" if it is
-}
-
-// Sound reports whether the task has no problem.
-func (r Validation) Sound() bool { return r.Problem == "" }

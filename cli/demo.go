@@ -170,7 +170,12 @@ func (d *demo) validate(ctx context.Context) error {
 		return err // a run exists only if its tasks were validated
 	}
 	fmt.Println("Validating: the gold patch must resolve, the empty patch must not.")
-	return validateTasks(ctx, d.validateTask, d.tasks, 2)
+	w := validating{validate: d.validateTask, options: ValidateOptions{Times: 1, VerifySeconds: relabel.PaperLimits.VerifySeconds}, jobs: 2}
+	found, err := w.all(ctx, d.tasks)
+	if err != nil {
+		return err
+	}
+	return errors.Join(printValidations(d.tasks, found), failUnlessSound(found))
 }
 
 // policy registers an endpoint: the real one if its URL is given, else a scripted one. relabel does

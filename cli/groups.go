@@ -6,9 +6,13 @@ type TasksCommand struct {
 	List        TasksList        `cmd:"" help:"List task sets, or the tasks of one."`
 	Images      TasksImages      `cmd:"" help:"List the images that the tasks of a set need, with their sizes; --check looks for them first."`
 	BuildImages TasksBuildImages `cmd:"" help:"Build the images of task folders of Harbor that have a Dockerfile, on each engine."`
-	Validate    TasksValidate    `cmd:"" help:"Run the gold patch and the empty patch of each task of a file: the first must resolve it, the second must not. Of tasks in a terminal, the solution must have reward 1. Of tasks to localise, check gold against the mirrors."`
+	Validate    TasksValidate    `cmd:"" help:"Run the tests of each task of a file or a task set with its gold patch, which must resolve it, and without a patch, which must not. Of tasks in a terminal, the solution must have reward 1. Of tasks to localise, check gold against the mirrors."`
 	Build       TasksBuild       `cmd:"" help:"Make tasks to repair out of the history of a git repository: build images, run the tests before and after each change, and keep the changes that the tests tell apart."`
 	Localise    TasksLocalise    `cmd:"" help:"Make tasks to localise out of issues and their changes: the files and functions that a change modifies are the gold."`
+	Show        TasksShow        `cmd:"" help:"Show a task set with its revisions and how many of its tasks are sound."`
+	Soundness   TasksSoundness   `cmd:"" help:"Show which tasks of a task set are sound, flaky or broken by their newest validations, or the logs of one."`
+	Exclude     TasksExclude     `cmd:"" help:"Exclude tasks of a task set by name with a reason, in a new revision: no run draws them."`
+	Include     TasksInclude     `cmd:"" help:"End the exclusion of tasks, in a new revision."`
 }
 
 // ExportCommand is `relabel export`.

@@ -35,7 +35,7 @@ func openTestMirrors(dir string) (localise.Repositories, []error, func(), error)
 // runTasks runs `relabel tasks` with arguments.
 func runTasks(t *testing.T, args ...string) error {
 	t.Helper()
-	parser, err := NewParser(&TasksCommand{}, "test", t.TempDir(), kong.BindTo(context.Background(), (*context.Context)(nil)), kong.Bind(&Ports{OpenMirrors: openTestMirrors}))
+	parser, err := NewParser(&TasksCommand{}, "test", t.TempDir(), kong.BindTo(context.Background(), (*context.Context)(nil)), kong.Bind(&Ports{OpenMirrors: openTestMirrors}), kong.Bind(ServeLocal(nil)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ type Ports struct {
 	OpenView func(dir string, m relabel.Manifest, view relabel.View) ExportView
 	// VerifyExport checks an export's folder.
 	VerifyExport func(ctx context.Context, o VerifyOptions) (VerifyReport, error)
-	// OpenValidation connects to Docker. validate tests the gold and the empty patch of a task.
+	// OpenValidation connects to Docker. validate runs the tests of a task.
 	OpenValidation func(ctx context.Context, f DockerFlags) (validate ValidateTask, close func() error, err error)
 	// DetectRecipe returns the recipe file of a repository, and BuildTasks builds tasks; done receives a line for
 	// each finished candidate.
@@ -86,8 +86,14 @@ type VerifyReport interface {
 	Lines() []string
 }
 
-// ValidateTask tests the gold and the empty patch of a task. It fails only with ctx.
-type ValidateTask func(ctx context.Context, task relabel.Task) (relabel.Validation, error)
+// ValidateOptions say how a task is validated.
+type ValidateOptions struct {
+	Times         int // runs of each patch
+	VerifySeconds int // time limit of the test command in each
+}
+
+// ValidateTask runs the tests of a task with its gold patch and without a patch. It fails only with ctx.
+type ValidateTask func(ctx context.Context, task relabel.Task, o ValidateOptions) (relabel.Validation, error)
 
 // ProbeReport is what a probe found out about an endpoint.
 type ProbeReport struct {

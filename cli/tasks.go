@@ -87,9 +87,9 @@ type TasksList struct {
 // Run prints task sets or tasks.
 func (c *TasksList) Run(ctx context.Context) error {
 	if c.Taskset == "" {
-		heads := []string{"ID", "NAME", "TASKS", "HELD OUT", "IMPORTED"}
+		heads := []string{"ID", "NAME", "REVISION", "TASKS", "HELD OUT", "EXCLUDED", "IMPORTED"}
 		return list(ctx, c.ClientFlags, (*Session).Tasksets, heads, func(s relabel.Taskset) []any {
-			return []any{s.ID, s.Name, s.Tasks, s.HeldOut, s.CreatedAt}
+			return []any{s.ID, s.Name, s.Revision, s.Tasks, s.HeldOut, s.Excluded, s.CreatedAt}
 		})
 	}
 	return c.With(ctx, func(cl *Session) error {
@@ -102,20 +102,20 @@ func (c *TasksList) Run(ctx context.Context) error {
 			return err
 		}
 		if set.Kind == relabel.Localise {
-			heads := []string{"INSTANCE", "REPOSITORY", "GOLD FILES", "GOLD FUNCTIONS", "HELD OUT"}
+			heads := []string{"INSTANCE", "REPOSITORY", "GOLD FILES", "GOLD FUNCTIONS", "HELD OUT", "EXCLUDED"}
 			return printTable(tasks, heads, func(t relabel.Task) []any {
-				return []any{t.InstanceID, t.Repo, len(t.GoldFiles), len(t.GoldFunctions), t.HeldOut}
+				return []any{t.InstanceID, t.Repo, len(t.GoldFiles), len(t.GoldFunctions), t.HeldOut, t.Excluded}
 			})
 		}
 		if set.Kind == relabel.Terminal {
-			heads := []string{"INSTANCE", "IMAGE", "TEST SECONDS", "SOLUTION", "HELD OUT"}
+			heads := []string{"INSTANCE", "IMAGE", "TEST SECONDS", "SOLUTION", "HELD OUT", "EXCLUDED"}
 			return printTable(tasks, heads, func(t relabel.Task) []any {
-				return []any{t.InstanceID, t.Image, t.Terminal.TestSeconds, t.Terminal.Solution.Bytes > 0, t.HeldOut}
+				return []any{t.InstanceID, t.Image, t.Terminal.TestSeconds, t.Terminal.Solution.Bytes > 0, t.HeldOut, t.Excluded}
 			})
 		}
-		heads := []string{"INSTANCE", "IMAGE", "FAIL_TO_PASS", "PASS_TO_PASS", "HELD OUT"}
+		heads := []string{"INSTANCE", "IMAGE", "FAIL_TO_PASS", "PASS_TO_PASS", "HELD OUT", "EXCLUDED"}
 		return printTable(tasks, heads, func(t relabel.Task) []any {
-			return []any{t.InstanceID, t.Image, len(t.FailToPass), len(t.PassToPass), t.HeldOut}
+			return []any{t.InstanceID, t.Image, len(t.FailToPass), len(t.PassToPass), t.HeldOut, t.Excluded}
 		})
 	})
 }

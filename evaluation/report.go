@@ -13,6 +13,8 @@ type Store interface {
 	FindBenchmark(ctx context.Context, id relabel.ID) (relabel.Benchmark, error)
 	FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error)
 	FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
+	FindTasksetAt(ctx context.Context, id relabel.ID, revision int) (relabel.Taskset, error)
+	ListExcludedTasks(ctx context.Context, taskset relabel.ID, revision, limit int) ([]relabel.ExcludedTask, error)
 }
 
 // Report sums up the evaluations and samples among a run's iterations, which are in order of creation.
@@ -84,8 +86,24 @@ func resultsOf(ctx context.Context, s Store, it relabel.Iteration) (tasks []rela
 			return nil, r, err
 		}
 	}
+	if r.Benchmark == "" {
+		if err := addExcluded(ctx, s, run, &r); err != nil {
+			return nil, r, err
+		}
+	}
 	r.PassAtK, err = s.ListPassAtK(ctx, it)
 	return tasks, r, err
+}
+
+// addExcluded adds the excluded tasks of a run's task set to results.
+func addExcluded(ctx context.Context, s Store, run relabel.Run, r *relabel.Results) error {
+	set, err := s.FindTasksetAt(ctx, run.TasksetID, run.TasksetRevision)
+	if err != nil || set.Excluded == 0 {
+		return err
+	}
+	r.ExcludedTasks = set.Excluded
+	r.Excluded, err = s.ListExcludedTasks(ctx, run.TasksetID, run.TasksetRevision, relabel.MostExcludedNamed)
+	return err
 }
 
 // addBenchmark adds the benchmark to results, and how many of its tasks trained the student.
@@ -95,6 +113,7 @@ func addBenchmark(ctx context.Context, s Store, benchmark relabel.ID, r *relabel
 		return err
 	}
 	r.BenchmarkID, r.Benchmark = b.ID, b.Name
+	r.ExcludedTasks, r.Excluded = len(b.Excluded), b.Excluded[:min(len(b.Excluded), relabel.MostExcludedNamed)]
 	trained, err := s.CountTrained(ctx, r.StudentID, b.ID)
 	if trained.Tasks+trained.Deleted > 0 {
 		r.Trained = &trained

@@ -14,6 +14,7 @@ import (
 type Store interface {
 	relabel.TaskStore
 	relabel.ImageStore
+	relabel.ValidationStore
 	relabel.BenchmarkStore
 	relabel.EvaluationStore
 	relabel.LocalisationStore

@@ -195,8 +195,16 @@ func (s *site) showRun(ctx context.Context, in *IDPath) (*of[api.RunView], error
 	if err != nil {
 		return nil, err
 	}
+	set, err := s.Store.FindTasksetAt(ctx, run.TasksetID, run.TasksetRevision)
+	if err != nil {
+		return nil, err
+	}
+	excluded, err := s.Store.ListExcludedTasks(ctx, set.ID, set.Revision, relabel.MostExcludedNamed)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := s.presetRows(ctx, run)
-	return one(api.RunView{Run: run, Spent: spent, Outages: orEmpty(outages), PresetRows: rows}, err)
+	return one(api.RunView{Run: run, Spent: spent, Tasks: set, Excluded: excluded, Outages: orEmpty(outages), PresetRows: rows}, err)
 }
 
 // presetRows compares a run with the paper; none without a preset.

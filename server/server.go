@@ -107,6 +107,8 @@ func New(config Config) http.Handler {
 	s.api = humachi.New(s.router, apiConfig(config))
 	s.addTasksets()
 	s.addImages()
+	s.addValidations()
+	s.addExclusions()
 	s.addBenchmarks()
 	s.addTokenizers()
 	s.addPolicies()

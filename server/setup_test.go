@@ -98,7 +98,7 @@ func plan(run relabel.Run, number int, ask relabel.NewIteration, tasks []relabel
 	it := relabel.Iteration{ID: relabel.NewID(), RunID: run.ID, Number: number, Kind: ask.Kind, StudentID: ask.StudentID, Beta: ask.Beta, Generations: ask.Generations, State: relabel.IterationRunning}
 	p := relabel.PlannedIteration{Iteration: it}
 	for _, task := range tasks {
-		if task.HeldOut {
+		if task.HeldOut || task.Excluded != "" {
 			continue
 		}
 		p.Trajectories = append(p.Trajectories, relabel.Trajectory{ID: relabel.NewID(), RunID: run.ID, IterationID: it.ID, TaskID: task.ID,

@@ -47,19 +47,20 @@ func recordRevision(ctx context.Context, tx pgx.Tx, taskset relabel.ID, revision
 }
 
 // ReviseTasks stores changed tasks, each with the id of the task whose place it takes, as a new revision of
-// their taskset, and returns the taskset. Each gets a new id. CodeConflict if the newest revision does not have
+// their taskset, and returns the taskset. Each gets a new id, and a copy of the newest validation. CodeConflict if the newest revision does not have
 // one of these, CodeInvalid without tasks, CodeNotFound if there is no such taskset.
 func (s *Store) ReviseTasks(ctx context.Context, taskset relabel.ID, change relabel.TasksetChange, changed []relabel.Task) (relabel.Taskset, error) {
 	if len(changed) == 0 {
 		return relabel.Taskset{}, relabel.Errorf(relabel.CodeInvalid, "no task changes").On("instances")
 	}
 	earlier := make([]relabel.ID, len(changed))
+	later := make([]relabel.ID, len(changed))
 	rows := make([]relabel.Task, len(changed))
 	for i, t := range changed {
-		earlier[i], rows[i] = t.ID, t
-		rows[i].ID = relabel.NewID()
+		earlier[i], later[i], rows[i] = t.ID, relabel.NewID(), t
+		rows[i].ID = later[i]
 	}
-	err := s.retryTx(ctx, unlessCreated("tasks", rows[0].ID), func(tx pgx.Tx, _ bool) error {
+	err := s.retryTx(ctx, unlessCreated("tasks", later[0]), func(tx pgx.Tx, _ bool) error {
 		revision, err := beginRevision(ctx, tx, taskset)
 		if err != nil {
 			return err
@@ -72,6 +73,9 @@ func (s *Store) ReviseTasks(ctx context.Context, taskset relabel.ID, change rela
 			return relabel.Errorf(relabel.CodeConflict, "%d of the %d tasks were changed meanwhile: read the task set again", n, len(changed)).On("instances")
 		}
 		if err := copyTasks(ctx, tx, taskset, revision, rows); err != nil {
+			return err
+		}
+		if err := carryValidations(ctx, tx, change, earlier, later); err != nil {
 			return err
 		}
 		return recordRevision(ctx, tx, taskset, revision, change, "")

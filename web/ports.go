@@ -16,6 +16,7 @@ type Store interface {
 	relabel.SchedulingStore
 	relabel.TaskStore
 	relabel.ImageStore
+	relabel.ValidationStore
 	relabel.BenchmarkStore
 	relabel.EvaluationStore
 	relabel.LocalisationStore

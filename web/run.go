@@ -24,6 +24,19 @@ type runPage struct {
 	Time      timeView
 	// PresetRows compare the run with the paper's experiment; none without a preset.
 	PresetRows []relabel.PresetRow
+	// Tasks is the task set at the run's revision, Excluded its first excluded tasks.
+	Tasks    relabel.Taskset
+	Excluded []relabel.ExcludedTask
+}
+
+// tasksetAt returns a run's task set at its revision.
+func (v *viewer) tasksetAt(ctx context.Context, run relabel.Run) (relabel.Taskset, error) {
+	return v.Store.FindTasksetAt(ctx, run.TasksetID, run.TasksetRevision)
+}
+
+// excludedOf returns the first excluded tasks of a run's task set at its revision.
+func (v *viewer) excludedOf(ctx context.Context, run relabel.Run) ([]relabel.ExcludedTask, error) {
+	return v.Store.ListExcludedTasks(ctx, run.TasksetID, run.TasksetRevision, relabel.MostExcludedNamed)
 }
 
 func (v *viewer) showRun(w http.ResponseWriter, r *http.Request, run relabel.Run) error {
@@ -35,6 +48,8 @@ func (v *viewer) showRun(w http.ResponseWriter, r *http.Request, run relabel.Run
 		read(&l, &stalls, v.stalls, run.TaskKind)
 	}
 	read(&l, &view.Spent, v.Store.FindSpent, run.ID)
+	read(&l, &view.Tasks, v.tasksetAt, run)
+	read(&l, &view.Excluded, v.excludedOf, run)
 	if l.err != nil {
 		return l.err
 	}

@@ -39,6 +39,7 @@ type taskListView struct {
 	Set           relabel.Taskset
 	Tasks         []taskRow
 	Part, HeldOut string
+	Revision      int // 0: the newest
 	Next, First   string
 }
 
@@ -48,7 +49,14 @@ func (v *viewer) listTasks(w http.ResponseWriter, r *http.Request, set relabel.T
 		return err
 	}
 	view := taskListView{Set: set, Part: q.Get("q"), HeldOut: q.Get("held_out")}
-	filter := relabel.TaskFilter{Part: view.Part}
+	var err error
+	if view.Revision, err = revisionOf(r); err != nil {
+		return err
+	}
+	if view.Set, err = v.Store.FindTasksetAt(r.Context(), set.ID, view.Revision); err != nil {
+		return err
+	}
+	filter := relabel.TaskFilter{Revision: view.Revision, Part: view.Part}
 	switch view.HeldOut {
 	case "true", "false":
 		filter.HeldOut = new(view.HeldOut == "true")

@@ -137,11 +137,13 @@ func openBuild(_ context.Context, f cli.DockerFlags) (cli.BuildImage, func() err
 // validateOn returns what validates tasks in sandboxes of a host.
 func validateOn(host envs.Host) cli.ValidateTask {
 	v := verify.New(host)
-	return func(ctx context.Context, task relabel.Task) (relabel.Validation, error) {
+	return func(ctx context.Context, task relabel.Task, o cli.ValidateOptions) (relabel.Validation, error) {
+		limits := relabel.PaperLimits
+		limits.VerifySeconds = o.VerifySeconds
 		if task.Kind == relabel.Terminal {
-			return reward.Validate(ctx, host, task, relabel.PaperLimits)
+			return reward.Validate(ctx, host, task, limits, o.Times)
 		}
-		return v.Validate(ctx, task, relabel.PaperLimits)
+		return v.Validate(ctx, task, limits, o.Times)
 	}
 }
 

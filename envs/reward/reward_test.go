@@ -148,7 +148,7 @@ func TestASolutionMustHaveTheReward(t *testing.T) {
 	}{
 		"sound":           {func(*relabel.Task) {}, ""},
 		"no solution":     {func(task *relabel.Task) { task.Terminal.Solution = relabel.Archive{} }, "it has no solution"},
-		"a bad one":       {func(task *relabel.Task) { task.Terminal.Env = map[string]string{"ANSWER": "43"} }, "its solution has reward 0.25, not 1 (reward)"},
+		"a bad one":       {func(task *relabel.Task) { task.Terminal.Env = map[string]string{"ANSWER": "43"} }, "its solution does not have reward 1: 0.25 (reward)"},
 		"nothing to do":   {func(task *relabel.Task) { task.Terminal.Tests = pack(t, map[string]string{"test.sh": "echo 1 >/logs/verifier/reward.txt"}) }, "it has reward 1 without any work"},
 		"a missing image": {func(task *relabel.Task) { task.Image = relabel.LocalImages + "no-such-image:1" }, "build it on the engine"},
 	} {
@@ -156,7 +156,7 @@ func TestASolutionMustHaveTheReward(t *testing.T) {
 			t.Parallel()
 			task := terminalTask(t, checks)
 			c.change(&task)
-			r, err := reward.Validate(t.Context(), host, task, relabel.PaperLimits)
+			r, err := reward.Validate(t.Context(), host, task, relabel.PaperLimits, 1)
 			if err != nil || !strings.Contains(r.Problem, c.want) || (c.want == "") != r.Sound() {
 				t.Errorf("%v, %q", err, r.Problem)
 			}

@@ -9,21 +9,33 @@ import (
 	"relabel/envs"
 )
 
-// Validate rewards the container after the solution of a task has run in it, and as it is. A sound task gives the
-// first the reward 1, and the second less. The error is only ctx's.
-func Validate(ctx context.Context, host envs.Host, task relabel.Task, limits relabel.RunLimits) (r relabel.Validation, err error) {
-	start := time.Now()
-	if len(task.Terminal.Solution.Content) > 0 {
-		if r.Gold, err = try(ctx, host, task, limits, true); err != nil {
-			return r, err
+// Validate rewards several times a container after the solution of a task has run in it, and as often one as it is. A
+// sound task gives the first the reward 1 each time, and the second less. A run that fails is the last of its kind. The
+// error is only ctx's.
+func Validate(ctx context.Context, host envs.Host, task relabel.Task, limits relabel.RunLimits, times int) (relabel.Validation, error) {
+	seconds := int(task.Terminal.TestTime(limits) / time.Second)
+	if len(task.Terminal.Solution.Content) == 0 {
+		return relabel.AssessRewards(task, times, seconds, nil, nil), nil
+	}
+	var gold, empty []relabel.Verdict
+	for _, of := range []struct {
+		runs   *[]relabel.Verdict
+		solved bool
+	}{{&gold, true}, {&empty, false}} {
+		for len(*of.runs) < times {
+			start := time.Now()
+			verdict, err := try(ctx, host, task, limits, of.solved)
+			if err != nil {
+				return relabel.Validation{}, err
+			}
+			verdict.Millis = time.Since(start).Milliseconds()
+			*of.runs = append(*of.runs, verdict)
+			if verdict.Infra != "" || verdict.Reason == relabel.VerdictTimedOut {
+				break
+			}
 		}
 	}
-	if r.Empty, err = try(ctx, host, task, limits, false); err != nil {
-		return r, err
-	}
-	r.Seconds = time.Since(start).Seconds()
-	r.Problem = problemOf(task, r)
-	return r, nil
+	return relabel.AssessRewards(task, times, seconds, gold, empty), nil
 }
 
 // try rewards one fresh container, in which the solution runs first if solved is set. Failures of containers are
@@ -92,21 +104,4 @@ func solve(ctx context.Context, sandbox envs.Sandbox, task relabel.TerminalTask,
 		return "", err
 	}
 	return fmt.Sprintf("%s\nrelabel: solve.sh ended with exit code %d (%s)\n", text(result), result.Exit, result.Ended), nil
-}
-
-// problemOf tells what is wrong with a task; "" if it is sound.
-func problemOf(task relabel.Task, r relabel.Validation) string {
-	switch {
-	case task.Terminal.Solution.Bytes == 0:
-		return "it has no solution"
-	case r.Gold.Infra != "":
-		return "with its solution: " + r.Gold.Infra
-	case !r.Gold.Passed:
-		return fmt.Sprintf("its solution has reward %v, not 1 (%s)", *r.Gold.Score, r.Gold.Reason)
-	case r.Empty.Infra != "":
-		return "without its solution: " + r.Empty.Infra
-	case r.Empty.Passed:
-		return "it has reward 1 without any work"
-	}
-	return ""
 }

@@ -45,7 +45,7 @@ func TestASubmissionThatHidesATestIsSeenByTheCount(t *testing.T) {
 		b.task.BaseCommit = strings.TrimSpace(string(b.git("rev-parse", "HEAD")))
 	})
 	verifier := New(b.host)
-	if r, err := verifier.Validate(context.Background(), b.task, limits); err != nil || !r.Sound() {
+	if r, err := verifier.Validate(context.Background(), b.task, limits, 1); err != nil || !r.Sound() {
 		t.Fatalf("%+v %v", r, err)
 	}
 	for _, c := range []struct {

@@ -2,34 +2,78 @@ package verify
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"relabel"
+	"relabel/envs/verify/tree"
 )
 
-// Validate runs the tests of a task with its gold patch and without a patch. Limits apply to each
-// run. Tests that start only with the gold patch have not passed without it. The error is only
-// ctx's.
-func (v *Verifier) Validate(ctx context.Context, task relabel.Task, limits relabel.RunLimits) (relabel.Validation, error) {
+// Validate runs the tests of a task several times with its gold patch and as often without a patch. Limits apply to
+// each run. A run that does not end is the last of its patch. Tests that start only with the gold patch have not
+// passed without it. The error is only ctx's.
+func (v *Verifier) Validate(ctx context.Context, task relabel.Task, limits relabel.RunLimits, times int) (relabel.Validation, error) {
+	seconds := int(testTime(limits) / time.Second)
+	if r, refused := v.refuse(ctx, task, seconds, times); refused {
+		return r, ctx.Err()
+	}
 	c := candidate{task: task, id: relabel.NewID(), purpose: "validate", limits: limits, patch: []byte(task.Patch), own: true}
-	fact, gold, err := v.control(ctx, c)
+	fact, first, err := v.control(ctx, c)
 	if err != nil {
 		return relabel.Validation{}, err
 	}
-	c.patch, c.bare, c.left = nil, !fact.takes, fact.left
-	empty, err := v.timed(ctx, c)
-	if err != nil {
-		return relabel.Validation{}, err
+	c.bare, c.left = !fact.takes, fact.left
+	gold := []relabel.Verdict{first.settled()}
+	for len(gold) < times && goesOn(gold) {
+		t, err := v.timed(ctx, c)
+		if err != nil {
+			return relabel.Validation{}, err
+		}
+		gold = append(gold, t.settled())
 	}
-	if empty.doubt != "" && empty.ran && gold.doubt == "" && gold.verdict.Passed {
-		empty.doubt, empty.verdict.Reason = "", relabel.VerdictUnfinished
+	c.patch = nil
+	var empty []relabel.Verdict
+	for len(empty) < times && goesOn(gold) && goesOn(empty) {
+		t, err := v.timed(ctx, c)
+		if err != nil {
+			return relabel.Validation{}, err
+		}
+		if t.doubt != "" && t.ran && first.doubt == "" && first.verdict.Passed {
+			t.doubt, t.verdict.Reason = "", relabel.VerdictUnfinished
+		}
+		empty = append(empty, t.settled())
 	}
-	r := relabel.Validation{Gold: gold.settled(), Empty: empty.settled()}
-	r.Seconds = float64(r.Gold.Millis+r.Empty.Millis) / 1000
-	r.Problem = problemOf(task, r)
-	return r, nil
+	return relabel.Assess(task, times, seconds, gold, empty), nil
+}
+
+// refuse says at once that a task without a readable patch or without an image is not sound.
+func (v *Verifier) refuse(ctx context.Context, task relabel.Task, seconds, times int) (r relabel.Validation, refused bool) {
+	r = relabel.Assess(task, times, seconds, nil, nil)
+	if !r.Sound() {
+		return r, true
+	}
+	if err := tree.CheckPatches(task); err != nil {
+		r.State, r.Reason, r.Problem = relabel.TaskBroken, relabel.ProblemPatch, err.Error()
+		return r, true
+	}
+	err := v.host.EnsureImage(ctx, task.Image)
+	switch {
+	case err == nil:
+		return r, false
+	case relabel.CodeOf(err) == relabel.CodeImageMissing:
+		r.State, r.Reason, r.Problem = relabel.TaskBroken, relabel.ProblemImage, err.Error()
+	default:
+		r.State, r.Reason, r.Problem = relabel.TaskInfra, relabel.ProblemInfra, err.Error()
+	}
+	return r, true
+}
+
+// goesOn reports whether another run of the same patch can tell more: the last one ended.
+func goesOn(runs []relabel.Verdict) bool {
+	if len(runs) == 0 {
+		return true
+	}
+	last := runs[len(runs)-1]
+	return last.Infra == "" && last.Reason != relabel.VerdictTimedOut
 }
 
 // timed tests a candidate once and measures the time.
@@ -48,37 +92,4 @@ func (t trial) settled() relabel.Verdict {
 	v := infra(t)
 	v.Millis, v.At = t.verdict.Millis, t.verdict.At
 	return v
-}
-
-// problemOf tells what is wrong with a task; "" if it is sound.
-func problemOf(task relabel.Task, r relabel.Validation) string {
-	switch {
-	case strings.TrimSpace(task.Patch) == "":
-		return "it has no gold patch"
-	case r.Gold.Infra != "":
-		return "with the gold patch: " + r.Gold.Infra
-	case !r.Gold.Passed && r.Gold.Reason == relabel.VerdictTests:
-		return "the gold patch does not resolve it: " + unpassed(r.Gold)
-	case !r.Gold.Passed:
-		return "the gold patch does not resolve it: " + string(r.Gold.Reason)
-	case r.Empty.Infra != "":
-		return "without a patch: " + r.Empty.Infra
-	case r.Empty.Passed:
-		return "it is resolved without any patch"
-	}
-	return ""
-}
-
-// unpassed counts the tests that did not pass, and names the first in order.
-func unpassed(v relabel.Verdict) string {
-	first, count := "", 0
-	for id, status := range v.Tests {
-		if status == relabel.TestPassed || status == relabel.TestXFail {
-			continue
-		}
-		if count++; first == "" || id < first {
-			first = id
-		}
-	}
-	return fmt.Sprintf("%d tests did not pass, such as %s (%s)", count, first, v.Tests[first])
 }

@@ -86,7 +86,7 @@ func TestOnlyATasksOwnPatchIsAppliedWithFuzz(t *testing.T) {
 		t.Errorf("%+v\n%s", v, v.Output)
 	}
 	b.task.Patch = patch
-	if r, err := New(b.host).Validate(context.Background(), b.task, limits); err != nil || !r.Sound() {
+	if r, err := New(b.host).Validate(context.Background(), b.task, limits, 1); err != nil || !r.Sound() {
 		t.Errorf("as the gold patch: %+v %v", r, err)
 	}
 }
@@ -244,23 +244,25 @@ func TestACancelledVerificationIsAnErrorAndNoVerdict(t *testing.T) {
 func TestValidate(t *testing.T) {
 	b := newBench(t)
 	v := New(b.host)
-	r, err := v.Validate(context.Background(), b.task, limits)
-	if err != nil || !r.Sound() || !r.Gold.Passed || r.Empty.Passed || r.Seconds <= 0 {
+	r, err := v.Validate(context.Background(), b.task, limits, 2)
+	if err != nil || !r.Sound() || r.Passes(relabel.GoldPatch) != "2/2" || r.Passes(relabel.EmptyPatch) != "0/2" || r.Seconds() <= 0 || len(r.Flaky) > 0 {
 		t.Errorf("a good task: %+v %v", r, err)
 	}
-	if len(r.Empty.Tests) != 3 {
-		t.Errorf("the tests were not run without the patch: %+v", r.Empty)
+	if empty := r.Of(relabel.EmptyPatch)[0]; empty.NotPassed != 1 || len(empty.Tests) != 1 || empty.LogBytes == 0 {
+		t.Errorf("the tests were not run without the patch: %+v", empty)
 	}
-	for name, spoil := range map[string]func(*relabel.Task){
-		"gold does not resolve": func(t *relabel.Task) { t.FailToPass = []string{"tests/test_add.py::test_other"} },
-		"empty resolves":        func(t *relabel.Task) { t.FailToPass = t.PassToPass },
-		"no gold":               func(t *relabel.Task) { t.Patch = "" },
-		"infrastructure":        func(t *relabel.Task) { t.TestCmd = "exit 9" },
+	for reason, spoil := range map[relabel.ProblemReason]func(*relabel.Task){
+		relabel.ProblemGold:         func(t *relabel.Task) { t.FailToPass = []string{"tests/test_add.py::test_other"} },
+		relabel.ProblemWithoutPatch: func(t *relabel.Task) { t.FailToPass = t.PassToPass },
+		relabel.ProblemNoGold:       func(t *relabel.Task) { t.Patch = "" },
+		relabel.ProblemNoTest:       func(t *relabel.Task) { t.FailToPass = nil },
+		relabel.ProblemPatch:        func(t *relabel.Task) { t.Patch = "diff --git a/x b/x\n" },
+		relabel.ProblemNotRun:       func(t *relabel.Task) { t.TestCmd = "exit 9" },
 	} {
 		task := b.task
 		spoil(&task)
-		if r, err := v.Validate(context.Background(), task, limits); err != nil || r.Sound() {
-			t.Errorf("%s: %+v %v", name, r, err)
+		if r, err := v.Validate(context.Background(), task, limits, 1); err != nil || r.State != relabel.TaskBroken || r.Reason != reason {
+			t.Errorf("%s: %+v %v", reason, r, err)
 		}
 	}
 }
@@ -268,7 +270,7 @@ func TestValidate(t *testing.T) {
 func TestATaskWhoseTestsCannotStartWithoutThePatchIsValid(t *testing.T) {
 	b := newBench(t)
 	b.task.TestCmd = "python3 -c 'import calc, sys; sys.exit(calc.add(1, 1) != 2)' && " + b.task.TestCmd
-	if r, err := New(b.host).Validate(context.Background(), b.task, limits); err != nil || !r.Sound() {
+	if r, err := New(b.host).Validate(context.Background(), b.task, limits, 1); err != nil || !r.Sound() {
 		t.Errorf("%+v %v", r, err)
 	}
 }
