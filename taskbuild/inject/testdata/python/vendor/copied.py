@@ -1,0 +1,2 @@
+def inc(n):
+    return n + 1
