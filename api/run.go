@@ -60,11 +60,11 @@ type NewRunLimits struct {
 // RunView is a run with what it has used.
 type RunView struct {
 	relabel.Run
-	Spent   relabel.Spent    `json:"spent" doc:"Usage of its calls so far."`
+	Spent relabel.Spent `json:"spent" doc:"Usage of its calls so far."`
 	// Tasks is the run's task set at its revision.
 	Tasks    relabel.Taskset        `json:"taskset" doc:"Its task set at its revision, with the number of its tasks and of those that are excluded."`
 	Excluded []relabel.ExcludedTask `json:"excluded,omitempty" doc:"The excluded tasks of that revision, by instance id with the reasons, at most 100; absent: none."`
-	Outages []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down. Its queued trajectories that need them are not claimed meanwhile."`
+	Outages  []relabel.Outage       `json:"waiting_for_endpoint" doc:"Policies that are down. Its queued trajectories that need them are not claimed meanwhile."`
 	// PresetRows compares the run with the paper.
 	PresetRows []relabel.PresetRow `json:"preset_rows,omitempty" doc:"Its settings beside those of the paper's experiment; absent without a preset."`
 }

@@ -146,10 +146,12 @@ func TestASolutionMustHaveTheReward(t *testing.T) {
 		change func(*relabel.Task)
 		want   string
 	}{
-		"sound":           {func(*relabel.Task) {}, ""},
-		"no solution":     {func(task *relabel.Task) { task.Terminal.Solution = relabel.Archive{} }, "it has no solution"},
-		"a bad one":       {func(task *relabel.Task) { task.Terminal.Env = map[string]string{"ANSWER": "43"} }, "its solution does not have reward 1: 0.25 (reward)"},
-		"nothing to do":   {func(task *relabel.Task) { task.Terminal.Tests = pack(t, map[string]string{"test.sh": "echo 1 >/logs/verifier/reward.txt"}) }, "it has reward 1 without any work"},
+		"sound":       {func(*relabel.Task) {}, ""},
+		"no solution": {func(task *relabel.Task) { task.Terminal.Solution = relabel.Archive{} }, "it has no solution"},
+		"a bad one":   {func(task *relabel.Task) { task.Terminal.Env = map[string]string{"ANSWER": "43"} }, "its solution does not have reward 1: 0.25 (reward)"},
+		"nothing to do": {func(task *relabel.Task) {
+			task.Terminal.Tests = pack(t, map[string]string{"test.sh": "echo 1 >/logs/verifier/reward.txt"})
+		}, "it has reward 1 without any work"},
 		"a missing image": {func(task *relabel.Task) { task.Image = relabel.LocalImages + "no-such-image:1" }, "build it on the engine"},
 	} {
 		t.Run(name, func(t *testing.T) {
