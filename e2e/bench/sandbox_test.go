@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"relabel"
 	"relabel/envs"
 )
 
@@ -30,7 +31,11 @@ func (h *host) EnsureImage(context.Context, string) error                      {
 func (h *host) HasImage(context.Context, string) (bool, error)                 { return true, nil }
 func (h *host) Reap(context.Context, func(envs.Labels) bool) ([]string, error) { return nil, nil }
 func (h *host) Tidy(context.Context) error                                     { return nil }
-func (h *host) Close() error                                                   { return nil }
+func (h *host) MakeRoom(context.Context, string, []string) (bool, error)       { return true, nil }
+func (h *host) Describe(context.Context, string) (relabel.ImageFacts, error) {
+	return relabel.ImageFacts{State: relabel.ImagePresent}, nil
+}
+func (h *host) Close() error { return nil }
 
 func (h *host) Look(context.Context) (envs.Condition, error) {
 	return envs.Condition{CPUs: 64, Free: -1}, nil
@@ -76,9 +81,11 @@ func (s *sandbox) Stat(context.Context, string) (envs.FileInfo, error) {
 func (s *sandbox) List(context.Context, string, int, int) ([]envs.FileInfo, bool, error) {
 	return nil, false, fs.ErrNotExist
 }
-func (s *sandbox) Close(context.Context) error { return nil }
-func (s *sandbox) ID() string                  { return s.name }
-func (s *sandbox) HostName() string            { return s.host.name }
+func (s *sandbox) EndCommands(context.Context) error         { return nil }
+func (s *sandbox) Altered(context.Context) ([]string, error) { return nil, nil }
+func (s *sandbox) Close(context.Context) error               { return nil }
+func (s *sandbox) ID() string                                { return s.name }
+func (s *sandbox) HostName() string                          { return s.host.name }
 
 // spend lets time pass.
 func spend(ctx context.Context, d time.Duration) error {
