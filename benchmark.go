@@ -24,10 +24,11 @@ type Benchmark struct {
 	Samples     int `json:"samples" doc:"Number of samples on it, of all runs."`
 }
 
-// Reservation counts what a benchmark with a name keeps out of training.
+// Reservation counts what a benchmark with a name, or an exclusion list, keeps out of training.
 type Reservation struct {
 	Trainable    int `json:"trainable_tasks" doc:"Number of tasks that it reserves and that are not held out, counted in each task set."`
 	Trajectories int `json:"trajectories" doc:"Number of finished trajectories for training, of all runs, whose task it reserves: no export has them without allow_benchmarks."`
+	Similar      int `json:"similar_tasks" doc:"Number of the trainable tasks that it reserves only since their patches overlap with those of its tasks; 0 for an exclusion list, which has no patches."`
 }
 
 // BenchmarkSource says how the tasks of a benchmark were chosen.
@@ -76,10 +77,11 @@ type BenchmarkStore interface {
 	// ListBenchmarkTasks lists the tasks of a benchmark in the byte order of their instance ids,
 	// as TaskStore.ListTaskNames.
 	ListBenchmarkTasks(ctx context.Context, id ID) ([]Task, error)
-	// ListReserved returns the tasks of a task set that named benchmarks reserve, each with the
-	// first of these names. A task is reserved if a benchmark has one with its instance id, or of
-	// its repository and base commit, in any task set and in any spelling. The benchmarks in allowed
-	// reserve nothing.
+	// ListReserved returns the tasks of a task set that named benchmarks and exclusion lists reserve, each
+	// with the first of these names. A task is reserved if a benchmark has one with its instance id, or of
+	// its repository and base commit, in any task set and in any spelling, or one whose patch overlaps with
+	// its own by overlap.Threshold or more; and if an exclusion list has its instance id or its repository.
+	// Those in allowed reserve nothing.
 	ListReserved(ctx context.Context, taskset ID, allowed []string) (map[ID]string, error)
 	// CountReservedSince counts the tasks of an iteration for training that named benchmarks reserve now,
 	// but those that it allows: benchmarks that were created after it.

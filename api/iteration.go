@@ -17,7 +17,7 @@ type NewIteration struct {
 	Verify      relabel.VerifyPolicy  `json:"verify,omitempty" placeholder:"POLICY" maxLength:"20" doc:"Which trajectories are verified: all, none, or sample:N (N of them, drawn with the seed). An evaluation verifies all. Default: as in the run."`
 
 	Benchmark       string   `json:"benchmark,omitempty" maxLength:"200" placeholder:"NAME" doc:"Evaluate or sample exactly the tasks of this benchmark, with its limits: its id or its name. It may be of another task set than the run's. No export has such samples."`
-	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" name:"allow-benchmark" placeholder:"NAME" minItems:"1" maxItems:"100" uniqueItems:"true" help:"Collect on tasks of this benchmark too; may be repeated. Default: tasks of named benchmarks are not drawn." doc:"Names of benchmarks whose tasks may be collected on, besides those that the run allows. Default: tasks of named benchmarks are not drawn."`
+	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" name:"allow-benchmark" placeholder:"NAME" minItems:"1" maxItems:"100" uniqueItems:"true" help:"Collect on tasks of this benchmark or exclusion list too; may be repeated. Default: tasks of named benchmarks and exclusion lists are not drawn." doc:"Names of benchmarks and exclusion lists whose tasks may be collected on, besides those that the run allows. Default: tasks of named benchmarks and exclusion lists are not drawn."`
 }
 
 // IterationView is an iteration with its progress.

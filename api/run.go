@@ -33,7 +33,7 @@ type NewRun struct {
 	HintsEvaluation int    `json:"hints_evaluation,omitempty" placeholder:"N" minimum:"1" maximum:"1000000" doc:"Number of the done evaluation of that run whose answers they are. Default: the newest."`
 	HintsTop        int    `json:"hints_top,omitempty" placeholder:"K" minimum:"1" maximum:"1000" doc:"How many entries of each ranked answer are given at most. Default 5."`
 
-	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" name:"allow-benchmark" placeholder:"NAME" minItems:"1" maxItems:"100" uniqueItems:"true" help:"Collect on tasks of this benchmark too; may be repeated. Default: tasks of named benchmarks are not drawn." doc:"Names of benchmarks whose tasks its iterations may collect on. Default: tasks of named benchmarks are not drawn, in any task set."`
+	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" name:"allow-benchmark" placeholder:"NAME" minItems:"1" maxItems:"100" uniqueItems:"true" help:"Collect on tasks of this benchmark or exclusion list too; may be repeated. Default: tasks of named benchmarks and exclusion lists are not drawn." doc:"Names of benchmarks and exclusion lists whose tasks its iterations may collect on. Default: tasks of named benchmarks and exclusion lists are not drawn, in any task set."`
 }
 
 // NewPrompts are a run's own texts; absent ones are the scaffold's.

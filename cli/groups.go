@@ -13,6 +13,7 @@ type TasksCommand struct {
 	Soundness   TasksSoundness   `cmd:"" help:"Show which tasks of a task set are sound, flaky or broken by their newest validations, or the logs of one."`
 	Exclude     TasksExclude     `cmd:"" help:"Exclude tasks of a task set by name with a reason, in a new revision: no run draws them."`
 	Include     TasksInclude     `cmd:"" help:"End the exclusion of tasks, in a new revision."`
+	Overlap     TasksOverlap     `cmd:"" help:"Show which tasks of a task set overlap with benchmarks, exclusion lists or task sets: the same instance or commit, or a patch that shares runs of 13 tokens."`
 }
 
 // ExportCommand is `relabel export`.

@@ -233,11 +233,17 @@ func (s *site) benchmarkID(ctx context.Context, name string) (relabel.ID, error)
 	return b.ID, err
 }
 
-// checkAllowed refuses names in allow_benchmarks that no benchmark has: a mistyped one would allow
-// nothing.
+// checkAllowed refuses names in allow_benchmarks that no benchmark and no exclusion list has: a mistyped one would
+// allow nothing.
 func (s *site) checkAllowed(ctx context.Context, names []string) error {
 	for i, name := range names {
-		if _, err := s.Store.FindBenchmarkByName(ctx, name); err != nil {
+		_, err := s.Store.FindBenchmarkByName(ctx, name)
+		if relabel.CodeOf(err) == relabel.CodeNotFound {
+			if _, listErr := s.Store.FindExclusionByName(ctx, name); relabel.CodeOf(listErr) != relabel.CodeNotFound {
+				err = listErr
+			}
+		}
+		if err != nil {
 			return asField(err, fmt.Sprintf("allow_benchmarks[%d]", i))
 		}
 	}

@@ -39,6 +39,9 @@ type memory struct {
 	tokens         map[string]relabel.Access
 	// benchmarkTasks are by benchmark.
 	benchmarkTasks map[relabel.ID][]relabel.ID
+	exclusions     []relabel.Exclusion
+	// exclusionEntries are by list.
+	exclusionEntries map[relabel.ID][]string
 	sessions       map[string]relabel.Access
 	audit          []relabel.AuditEntry
 	slowDeletion   bool   // FinishDeletion waits until it is cancelled
@@ -67,7 +70,7 @@ func (m *memory) ListTimes(ctx context.Context, run relabel.ID) (list []relabel.
 var _ server.Store = (*memory)(nil)
 
 func newMemory() *memory {
-	return &memory{benchmarkTasks: map[relabel.ID][]relabel.ID{}, turns: map[relabel.ID][]relabel.Turn{}, attempts: map[relabel.ID][]relabel.Attempt{}, patches: map[relabel.ID][]byte{},
+	return &memory{exclusionEntries: map[relabel.ID][]string{}, benchmarkTasks: map[relabel.ID][]relabel.ID{}, turns: map[relabel.ID][]relabel.Turn{}, attempts: map[relabel.ID][]relabel.Attempt{}, patches: map[relabel.ID][]byte{},
 		verdicts: map[relabel.ID]relabel.Verdict{}, calls: map[relabel.ID][]relabel.Call{}, models: map[relabel.ID][]relabel.ModelSeen{}, keys: map[string]relabel.Idempotent{}, tokenizerFiles: map[string]relabel.TokenizerFiles{}, tokens: map[string]relabel.Access{}, sessions: map[string]relabel.Access{}}
 }
 

@@ -21,7 +21,7 @@ type finder = func(ctx context.Context, name string) (relabel.ID, error)
 
 // pathNames are the collections below /v1 whose items are found by id or by name.
 func (s *site) pathNames() map[string]finder {
-	return map[string]finder{"runs": s.runID, "tasksets": s.tasksetID, "benchmarks": s.benchmarkID}
+	return map[string]finder{"runs": s.runID, "tasksets": s.tasksetID, "benchmarks": s.benchmarkID, "exclusions": s.exclusionID}
 }
 
 // queryNames are the filters that take an id or a name.

@@ -42,6 +42,9 @@ func (s *Store) CreateBenchmark(ctx context.Context, b relabel.Benchmark, tasks 
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock("+reserving+")"); err != nil {
 			return err
 		}
+		if err := refuseName(ctx, tx, "exclusions", "exclusion list", b.Name); err != nil {
+			return err
+		}
 		_, err := tx.Exec(ctx, "INSERT INTO benchmarks (id, name, taskset_id, taskset_revision, source, tasks, tasks_digest, "+limitColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`, b.ID, b.Name, b.TasksetID, max(b.TasksetRevision, 1), b.Source, len(tasks), tasksDigest(tasks),
 			l.MaxTurns, l.MaxContextTokens, l.WallClockSeconds, l.CommandSeconds, l.VerifySeconds, l.EnvironmentRetries,
@@ -52,7 +55,10 @@ func (s *Store) CreateBenchmark(ctx context.Context, b relabel.Benchmark, tasks 
 		if err := insertExcluded(ctx, tx, b); err != nil {
 			return err
 		}
-		return insertBenchmarkTasks(ctx, tx, b.ID, tasks)
+		if err := insertBenchmarkTasks(ctx, tx, b.ID, tasks); err != nil {
+			return err
+		}
+		return markBenchmark(ctx, tx, b.ID)
 	})
 }
 
@@ -84,13 +90,18 @@ func (s *Store) DeleteBenchmark(ctx context.Context, id relabel.ID) error {
 
 // CountReserved counts what a benchmark reserves; see relabel.Reservation.
 func (s *Store) CountReserved(ctx context.Context, id relabel.ID) (n relabel.Reservation, err error) {
+	row := "SELECT ta.id, ta.held_out, ta.replaced_in FROM "
 	err = s.pool.QueryRow(ctx, `WITH has AS (SELECT ta.* FROM benchmark_tasks bt JOIN tasks ta ON ta.id = bt.task_id WHERE bt.benchmark_id = $1),
-		reserved AS (SELECT ta.id, ta.held_out, ta.replaced_in FROM has JOIN tasks ta ON `+sameInstance+`
-			UNION SELECT ta.id, ta.held_out, ta.replaced_in FROM has JOIN tasks ta ON `+sameCommit+`)
-		SELECT (SELECT count(*) FROM reserved WHERE NOT held_out AND replaced_in IS NULL), (SELECT count(*) FROM reserved JOIN trajectories tr ON tr.task_id = reserved.id
-			JOIN iterations it ON it.id = tr.iteration_id WHERE tr.state = 'done' AND it.benchmark_id IS NULL)`, id).Scan(&n.Trainable, &n.Trajectories)
+		same AS (`+row+"has JOIN tasks ta ON "+sameInstance+" UNION "+row+"has JOIN tasks ta ON "+sameCommit+`),
+		similar_patch AS (`+row+`task_overlaps ov JOIN tasks ta ON ta.id = ov.task_id WHERE ov.benchmark_id = $1),
+		reserved AS (SELECT * FROM same UNION SELECT * FROM similar_patch) `+reservationCounts+`,
+			(SELECT count(*) FROM similar_patch WHERE NOT held_out AND replaced_in IS NULL AND id NOT IN (SELECT id FROM same))`, id).Scan(&n.Trainable, &n.Trajectories, &n.Similar)
 	return n, classify(err)
 }
+
+// reservationCounts selects what the tasks called reserved are: the number of trainable ones, and of finished trajectories.
+const reservationCounts = `SELECT (SELECT count(*) FROM reserved WHERE NOT held_out AND replaced_in IS NULL), (SELECT count(*) FROM reserved
+	JOIN trajectories tr ON tr.task_id = reserved.id JOIN iterations it ON it.id = tr.iteration_id WHERE tr.state = 'done' AND it.benchmark_id IS NULL)`
 
 func insertExcluded(ctx context.Context, tx pgx.Tx, b relabel.Benchmark) error {
 	instances, reasons := make([]string, len(b.Excluded)), make([]string, len(b.Excluded))
@@ -202,14 +213,20 @@ const (
 		AND (starts_with(ta.commit_key, has.commit_key) OR starts_with(has.commit_key, ta.commit_key))`
 )
 
-// reservedTasks are the tasks in scope, a condition on ta, that named benchmarks reserve, but those in a
-// list of allowed ones: each with the first of their names. The list is a placeholder.
+// reservedTasks are the tasks in scope, a condition on ta, that named benchmarks or exclusion lists reserve, but those in
+// a list of allowed ones: each with the first of their names. The list is a placeholder.
 func reservedTasks(scope, allowed string) string {
-	reserve := func(same string) string {
-		return `SELECT ta.id AS task_id, be.name FROM benchmarks be JOIN benchmark_tasks bt ON bt.benchmark_id = be.id JOIN tasks has ON has.id = bt.task_id
-			JOIN tasks ta ON ` + same + ` WHERE ` + scope + ` AND be.name IS NOT NULL AND be.name <> ALL (` + allowed + `)`
+	reserve := func(from string) string {
+		return `SELECT ta.id AS task_id, be.name FROM benchmarks be ` + from + ` WHERE ` + scope + ` AND be.name IS NOT NULL AND be.name <> ALL (` + allowed + `)`
 	}
-	return `SELECT task_id, min(name COLLATE "C") AS name FROM (` + reserve(sameInstance) + ` UNION ALL ` + reserve(sameCommit) + `) r GROUP BY task_id`
+	has := "JOIN benchmark_tasks bt ON bt.benchmark_id = be.id JOIN tasks has ON has.id = bt.task_id JOIN tasks ta ON "
+	exclude := func(same string) string {
+		return `SELECT ta.id, ex.name FROM exclusions ex JOIN exclusion_entries en ON en.exclusion_id = ex.id JOIN tasks ta ON ` + same +
+			` WHERE ` + scope + ` AND ex.name <> ALL (` + allowed + `)`
+	}
+	return `SELECT task_id, min(name COLLATE "C") AS name FROM (` + reserve(has+sameInstance) + ` UNION ALL ` + reserve(has+sameCommit) +
+		` UNION ALL ` + reserve("JOIN task_overlaps ov ON ov.benchmark_id = be.id JOIN tasks ta ON ta.id = ov.task_id") +
+		` UNION ALL ` + exclude("ta.instance_key = en.instance_key") + ` UNION ALL ` + exclude("ta.repo_key = en.repo_key AND en.repo_key <> ''") + `) r GROUP BY task_id`
 }
 
 // reserving is the key of the lock that a named benchmark holds while it is created, and that an iteration
@@ -230,7 +247,7 @@ func refuseReserved(ctx context.Context, tx pgx.Tx, p relabel.PlannedIteration) 
 	var name string
 	err := tx.QueryRow(ctx, "SELECT count(*), coalesce(min(name), '') FROM ("+reservedTasks("ta.id = ANY ($1)", "$2::text[]")+") re", tasks, texts(p.Iteration.AllowBenchmarks)).Scan(&n, &name)
 	if err == nil && n > 0 {
-		err = relabel.Errorf(relabel.CodeConflict, "the benchmark %s, which is new, reserves %d of its tasks: draw again, or choose others", name, n)
+		err = relabel.Errorf(relabel.CodeConflict, "%s, a new benchmark or exclusion list, reserves %d of its tasks: draw again, or choose others", name, n)
 	}
 	return err
 }

@@ -52,7 +52,10 @@ func (s *Store) Migrate(ctx context.Context) error {
 	if err := migrateTables(ctx, conn); err != nil {
 		return err
 	}
-	return s.migrateRiver(ctx)
+	if err := s.migrateRiver(ctx); err != nil {
+		return err
+	}
+	return s.measureBenchmarks(ctx)
 }
 
 func checkServer(ctx context.Context, conn *pgx.Conn) error {

@@ -37,13 +37,16 @@ func beginRevision(ctx context.Context, tx pgx.Tx, taskset relabel.ID) (int, err
 	return revision, notFound("taskset", taskset, err)
 }
 
-// recordRevision stores a revision with its counts, after its tasks. digest is that of the file that it added,
+// recordRevision stores a revision with its counts, after its tasks, and which of these overlap with benchmarks. digest is that of the file that it added,
 // "" if it added none.
 func recordRevision(ctx context.Context, tx pgx.Tx, taskset relabel.ID, revision int, change relabel.TasksetChange, digest string) error {
 	_, err := tx.Exec(ctx, `INSERT INTO taskset_revisions (taskset_id, revision, change, digest, changed, tasks, held_out, excluded)
 		SELECT $1, $2, $3, $4, count(*) FILTER (WHERE added_in = $2), count(*), count(*) FILTER (WHERE held_out), count(*) FILTER (WHERE excluded IS NOT NULL)
 		FROM tasks WHERE taskset_id = $1 AND replaced_in IS NULL`, taskset, revision, change, digest)
-	return err
+	if err != nil {
+		return err
+	}
+	return markTasks(ctx, tx, taskset, revision)
 }
 
 // ReviseTasks stores changed tasks, each with the id of the task whose place it takes, as a new revision of

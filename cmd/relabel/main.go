@@ -22,6 +22,7 @@ type commands struct {
 	Top        cli.TopCommand        `cmd:"" help:"Show what workers, runs, trajectories and endpoints do right now."`
 	Tasks      cli.TasksCommand      `cmd:"" help:"Import, list and validate tasks."`
 	Benchmark  cli.BenchmarkCommand  `cmd:"" help:"Create and list benchmarks: the fixed lists of tasks of evaluations."`
+	Exclusions cli.ExclusionsCommand `cmd:"" help:"Add and list exclusion lists: instance ids and repositories that no training uses."`
 	Tokenizer  cli.TokenizerCommand  `cmd:"" help:"Register and list the tokenizers that policies and exports name."`
 	Policy     cli.PolicyCommand     `cmd:"" help:"Register and list the endpoints of teachers and students."`
 	Run        cli.RunCommand        `cmd:"" help:"Create runs, start and watch their iterations."`
