@@ -56,6 +56,9 @@ type OverlapQuery struct {
 	Threshold  float64
 }
 
+// MostComparedTasks bounds the smaller side of a comparison of patches, which is in memory.
+const MostComparedTasks = 20_000
+
 // ExclusionStore stores exclusion lists, and compares tasks.
 type ExclusionStore interface {
 	// CreateExclusion stores a list of entries, each once. CodeConflict if a list or a benchmark has the name.
@@ -71,6 +74,6 @@ type ExclusionStore interface {
 	// CountExcluded counts what a list reserves, as BenchmarkStore.CountReserved.
 	CountExcluded(ctx context.Context, id ID) (Reservation, error)
 	// FindOverlaps compares the tasks of a task set. CodeInvalid if both sides of a comparison of patches have more
-	// than 20,000 tasks.
+	// than MostComparedTasks tasks.
 	FindOverlaps(ctx context.Context, q OverlapQuery) (OverlapReport, error)
 }

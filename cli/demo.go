@@ -122,6 +122,8 @@ func (d *demo) collect(ctx context.Context) error {
 		if err := d.iteration(ctx, dagger, relabel.Evaluate, 1, demoSkills[len(demoSkills)-1]); err != nil {
 			return err
 		}
+	} else {
+		say("No evaluation: no task is held out. --held-out INSTANCE holds one of the file's tasks out, and evaluates the last student on it.")
 	}
 	localised, err := d.localise(ctx)
 	if err != nil {

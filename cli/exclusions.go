@@ -33,7 +33,7 @@ func (c *exclusionsAdd) Run(ctx context.Context) error {
 		return err
 	}
 	return c.With(ctx, func(cl *Session) error {
-		list, err := cl.CreateExclusion(ctx, api.NewExclusion{Name: c.Name, Entries: entries})
+		list, err := cl.CreateExclusion(ctx, api.NewExclusionList{Name: c.Name, Entries: entries})
 		if err != nil {
 			return err
 		}

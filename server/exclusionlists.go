@@ -23,7 +23,7 @@ func (s *site) addExclusionLists() {
 		"What the tasks of a task set have in common with benchmarks, exclusion lists and task sets: the same instance, repository and commit, repository, or a patch that overlaps."), s.listOverlaps)
 }
 
-func (s *site) createExclusion(ctx context.Context, in *of[api.NewExclusion]) (*of[api.ExclusionView], error) {
+func (s *site) createExclusion(ctx context.Context, in *of[api.NewExclusionList]) (*of[api.ExclusionView], error) {
 	if err := checkBenchmarkName(in.Body.Name); err != nil {
 		return nil, err
 	}
@@ -88,14 +88,16 @@ func (s *site) listOverlaps(ctx context.Context, in *struct {
 	query := relabel.OverlapQuery{TasksetID: set.ID, Revision: in.Revision, Entries: in.Entries, Threshold: in.Threshold}
 	for i, word := range in.With {
 		if err := s.compareWith(ctx, word, &query); err != nil {
-			return nil, asField(err, fmt.Sprintf("query.with[%d]", i))
+			return nil, asField(err, fmt.Sprintf("query.other[%d]", i))
 		}
 	}
 	if len(in.With)+len(in.Entries) == 0 {
 		if err := s.compareWithAll(ctx, &query); err != nil {
 			return nil, err
 		}
-		query.Tasksets = []relabel.Taskset{set}
+		if set.Tasks <= relabel.MostComparedTasks {
+			query.Tasksets = []relabel.Taskset{set}
+		}
 	}
 	// One comparison at a time: it holds patches in memory.
 	leave, err := s.bodies.beginDraw(ctx)
@@ -132,7 +134,7 @@ func (s *site) compareWith(ctx context.Context, word string, query *relabel.Over
 	}
 	set, err := s.findTaskset(ctx, name)
 	if kind == "" && relabel.CodeOf(err) == relabel.CodeNotFound {
-		return relabel.Errorf(relabel.CodeInvalid, "no benchmark, exclusion list or task set is named %.100q", name)
+		return relabel.Errorf(relabel.CodeNotFound, "no benchmark, exclusion list or task set is named %.100q", name)
 	}
 	query.Tasksets = append(query.Tasksets, set)
 	return err

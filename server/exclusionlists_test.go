@@ -32,10 +32,10 @@ func TestTasksAreComparedWithWhatIsNamed(t *testing.T) {
 	s.want(201, s.post("/v1/benchmarks", `{"name":"verified","taskset":"real","all":true}`))
 	s.want(201, s.post("/v1/exclusions", `{"name":"pro","entries":["b/b"]}`))
 	for query, want := range map[string]string{
-		"":                                    "benchmark verified, exclusions pro, taskset real",
-		"?with=verified&with=taskset:real":    "benchmark verified, taskset real",
-		"?with=real&entry=a__b-1&entry=b/b":   "a__b-1, b/b, taskset real",
-		"?with=exclusions:pro&threshold=0.25": "exclusions pro",
+		"":                                     "benchmark verified, exclusions pro, taskset real",
+		"?other=verified&other=taskset:real":   "benchmark verified, taskset real",
+		"?other=real&entry=a__b-1&entry=b/b":   "a__b-1, b/b, taskset real",
+		"?other=exclusions:pro&threshold=0.25": "exclusions pro",
 	} {
 		answer := s.want(200, s.get("/v1/tasksets/real/overlaps"+query))
 		var with []string
@@ -49,7 +49,7 @@ func TestTasksAreComparedWithWhatIsNamed(t *testing.T) {
 	if answer := s.want(200, s.get("/v1/tasksets/real/overlaps?threshold=0.25")); answer.field("threshold") != 0.25 {
 		t.Errorf("%s", answer.body)
 	}
-	s.refused(s.get("/v1/tasksets/real/overlaps?with=verified&with=none"), 422, "invalid", "query.with[1]")
-	s.refused(s.get("/v1/tasksets/real/overlaps?with=benchmark:none"), 422, "invalid", "query.with[0]")
-	s.refused(s.get("/v1/tasksets/real/overlaps?threshold=2"), 422, "invalid", "query.threshold")
+	s.refused(s.get("/v1/tasksets/real/overlaps?other=verified&other=none"), 422, "invalid", "query.other[1]")
+	s.refused(s.get("/v1/tasksets/real/overlaps?other=benchmark:none"), 422, "invalid", "query.other[0]")
+	s.refused(s.get("/v1/tasksets/real/overlaps?threshold=2"), 422, "invalid", "threshold")
 }

@@ -42,12 +42,12 @@ type memory struct {
 	exclusions     []relabel.Exclusion
 	// exclusionEntries are by list.
 	exclusionEntries map[relabel.ID][]string
-	sessions       map[string]relabel.Access
-	audit          []relabel.AuditEntry
-	slowDeletion   bool   // FinishDeletion waits until it is cancelled
-	noAudit        error  // what BeginAudit fails with, if it is set
-	broken         error  // what every call fails with, if it is set
-	slow           func() // called while a policy is made, if it is set
+	sessions         map[string]relabel.Access
+	audit            []relabel.AuditEntry
+	slowDeletion     bool   // FinishDeletion waits until it is cancelled
+	noAudit          error  // what BeginAudit fails with, if it is set
+	broken           error  // what every call fails with, if it is set
+	slow             func() // called while a policy is made, if it is set
 }
 
 func (m *memory) FindTime(ctx context.Context, id relabel.ID) (relabel.TimeReport, error) {

@@ -7,7 +7,7 @@ import (
 )
 
 // repeatable are the query parameters that may be given more than once.
-var repeatable = map[string]bool{"held_out": true, "rule": true, "runs": true}
+var repeatable = map[string]bool{"entry": true, "held_out": true, "other": true, "rule": true, "runs": true}
 
 // queryProblem returns an error for a parameter that would be ignored, because it is empty or
 // given twice; nil if there is none. It accepts all queries of pages, since browsers send the

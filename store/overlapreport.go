@@ -11,12 +11,8 @@ import (
 	"relabel/overlap"
 )
 
-const (
-	// maxOverlaps bounds the overlaps of a report.
-	maxOverlaps = 10_000
-	// maxIndexed bounds the tasks whose patches are in memory: a few thousand grams each.
-	maxIndexed = 20_000
-)
+// maxOverlaps bounds the overlaps of a report.
+const maxOverlaps = 10_000
 
 // FindOverlaps compares the tasks of a task set; see relabel.ExclusionStore.
 func (s *Store) FindOverlaps(ctx context.Context, q relabel.OverlapQuery) (relabel.OverlapReport, error) {
@@ -153,8 +149,8 @@ func (c *comparison) add(ctx context.Context, name string, kind relabel.OverlapK
 
 // withPatches compares patches: those of the smaller side are in memory, the others are read one by one.
 func (c *comparison) withPatches(ctx context.Context, o others, tasks int) error {
-	if min(tasks, o.size) > maxIndexed {
-		return relabel.Errorf(relabel.CodeInvalid, "%s: the patches of %d and %d tasks are too many to compare; one side may have at most %d", o.name, tasks, o.size, maxIndexed).On("with")
+	if min(tasks, o.size) > relabel.MostComparedTasks {
+		return relabel.Errorf(relabel.CodeInvalid, "%s: the patches of %d and %d tasks are too many to compare; one side may have at most %d", o.name, tasks, o.size, relabel.MostComparedTasks).On("query.other")
 	}
 	// Both queries have the same three arguments.
 	set := "SELECT ta.instance_id, ta.patch FROM tasks ta WHERE " + atRevision("$1", "$2") + " AND $3::uuid IS NOT NULL AND octet_length(ta.patch) > 0"

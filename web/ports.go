@@ -18,6 +18,7 @@ type Store interface {
 	relabel.ImageStore
 	relabel.ValidationStore
 	relabel.BenchmarkStore
+	relabel.ExclusionStore
 	relabel.EvaluationStore
 	relabel.LocalisationStore
 	relabel.TokenizerStore

@@ -13,7 +13,7 @@ import (
 const tasksShown = 50
 
 func (v *viewer) taskRoutes() routes {
-	to := routes{"GET /tasks": v.listTasksets, "GET /tasks/{taskset}": of(v.tasksetOf, v.listTasks), "GET /tasks/{taskset}/{instance}": of(v.tasksetOf, v.showTask),
+	to := routes{"GET /tasks": v.listTasksets, "GET /tasks/{taskset}/overlaps": of(v.tasksetOf, v.showOverlaps), "GET /tasks/{taskset}": of(v.tasksetOf, v.listTasks), "GET /tasks/{taskset}/{instance}": of(v.tasksetOf, v.showTask),
 		"GET /tasks/{taskset}/images": of(v.tasksetOf, v.listImages)}
 	v.addOperation(to, "/tasks/{taskset}/images/check", on(v.tasksetOf, v.checkImages))
 	return to

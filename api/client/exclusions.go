@@ -11,7 +11,7 @@ import (
 )
 
 // CreateExclusion adds an exclusion list.
-func (c *Client) CreateExclusion(ctx context.Context, in api.NewExclusion) (api.ExclusionView, error) {
+func (c *Client) CreateExclusion(ctx context.Context, in api.NewExclusionList) (api.ExclusionView, error) {
 	return post[api.ExclusionView](ctx, c, at("exclusions"), in)
 }
 
@@ -32,7 +32,7 @@ func (c *Client) DeleteExclusion(ctx context.Context, word string) (e relabel.Ex
 
 // Overlaps compares the tasks of a task set, by its id, with others. A threshold of 0 is the default.
 func (c *Client) Overlaps(ctx context.Context, taskset relabel.ID, query api.OverlapsQuery) (relabel.OverlapReport, error) {
-	parameters := url.Values{"with": query.With, "entry": query.Entries}
+	parameters := url.Values{"other": query.With, "entry": query.Entries}
 	if query.Threshold > 0 {
 		parameters.Set("threshold", strconv.FormatFloat(query.Threshold, 'g', -1, 64))
 	}

@@ -34,6 +34,7 @@ type commands struct {
 	Audit      cli.AuditCommand      `cmd:"" help:"List who changed what, newest first."`
 	Tokens     cli.TokensCommand     `cmd:"" help:"Encode JSON lines of text with a tokenizer, as exports do."`
 	Demo       demoCommand           `cmd:"" help:"Collect DAgger data on real tasks with scripted policies, export it and show it."`
+	Scripted   cli.ScriptedCommand   `cmd:"" help:"Serve the scripted teacher and students of the demo for your own tasks, to try a run without a model."`
 	Render     cli.RenderCommand     `cmd:"" help:"Render conversations with a chat template; input is JSON lines with messages, tools and other template variables."`
 	Health     cli.HealthCommand     `cmd:"" help:"Check that the process at an address answers, for health checks of containers."`
 	Doctor     cli.DoctorCommand     `cmd:"" help:"Check prerequisites and show how to install what this machine lacks."`

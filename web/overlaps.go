@@ -1,0 +1,49 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+
+	"relabel"
+	"relabel/safetext"
+)
+
+// overlapsPage is the page of what the tasks of a task set have in common with others.
+type overlapsPage struct {
+	Set       relabel.Taskset
+	Report    relabel.OverlapReport
+	Threshold string
+	Own       bool // the task set is compared with itself
+	Lists     []relabel.Exclusion
+}
+
+// mostLists bounds the benchmarks, and the exclusion lists, that the page compares with.
+const mostLists = 200
+
+func (v *viewer) showOverlaps(w http.ResponseWriter, r *http.Request, set relabel.Taskset) error {
+	view := overlapsPage{Set: set, Threshold: r.URL.Query().Get("threshold"), Own: set.Tasks <= relabel.MostComparedTasks}
+	query := relabel.OverlapQuery{TasksetID: set.ID, Threshold: 0.5}
+	if view.Threshold != "" {
+		threshold, err := strconv.ParseFloat(view.Threshold, 64)
+		if err != nil || !(threshold >= 0.01 && threshold <= 1) {
+			return relabel.Errorf(relabel.CodeInvalid, "%.100q is not a number from 0.01 to 1", safetext.Plain(view.Threshold)).On("threshold")
+		}
+		query.Threshold = threshold
+	}
+	var err error
+	if query.Benchmarks, _, err = v.Store.ListBenchmarks(r.Context(), relabel.BenchmarkFilter{}, relabel.Page{Limit: mostLists}); err != nil {
+		return err
+	}
+	if query.Exclusions, _, err = v.Store.ListExclusions(r.Context(), relabel.Page{Limit: mostLists}); err != nil {
+		return err
+	}
+	if view.Own {
+		query.Tasksets = []relabel.Taskset{set}
+	}
+	view.Lists = query.Exclusions
+	if view.Report, err = v.Store.FindOverlaps(r.Context(), query); err != nil {
+		return err
+	}
+	view.Report.Overlaps = view.Report.Overlaps[:min(len(view.Report.Overlaps), 1000)]
+	return v.render(w, r, page{Template: "overlaps", Title: "Overlaps of " + safetext.Plain(set.Name), Section: "Tasks", Crumbs: tasksetCrumbs(set), View: view})
+}
