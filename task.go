@@ -2,6 +2,7 @@ package relabel
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -124,6 +125,15 @@ type Task struct {
 	LogParser  string   `json:"log_parser" doc:"Parser of the test command's output."`
 	FailToPass []string `json:"fail_to_pass" doc:"Tests that the gold patch makes pass."`
 	PassToPass []string `json:"pass_to_pass" doc:"Tests that pass before and after."`
+	// Expected maps every test of the test command to its status after the gold patch. A patch resolves the task only if
+	// the run has exactly these tests with these statuses. nil if FailToPass and PassToPass decide.
+	Expected map[string]TestStatus `json:"expected,omitempty" doc:"The exact outcome of the test command, test by status, that resolves the task; absent if fail_to_pass and pass_to_pass decide."`
+	// StartPatch makes the state that work starts from of the base commit, such as a bug that was put in. "" if that is
+	// the base commit.
+	StartPatch string `json:"start_patch,omitempty" doc:"Patch that is applied to the base commit before work starts, such as a bug that was put in; absent if there is none."`
+	// Hidden are absolute paths in the image that the agent must not see, such as the solution. The verifier has them.
+	Hidden  []string `json:"hidden,omitempty" doc:"Paths in the image that are removed from the agent's sandbox, such as the solution; the verifier has them."`
+	Licence string   `json:"licence,omitempty" doc:"Licence of the repository, as the data set names it; absent if it names none."`
 	// GoldFiles and GoldFunctions are what an answer to localise is graded by: paths in the base tree,
 	// and path::Qualified.name. A task without gold functions is graded by its files.
 	GoldFiles     []string `json:"gold_files,omitempty" doc:"Files that the solution changes, of a task to localise."`
@@ -138,6 +148,17 @@ type Task struct {
 	// Located are the functions that the run of a trajectory gives as hints, best first; see HintSource. Only
 	// the task of a trajectory has them.
 	Located []string `json:"-"`
+}
+
+// TaskList yields the tasks of a list.
+func TaskList(tasks []Task) iter.Seq2[Task, error] {
+	return func(yield func(Task, error) bool) {
+		for _, t := range tasks {
+			if !yield(t, nil) {
+				return
+			}
+		}
+	}
 }
 
 // TaskHead is a task without its long texts, with its outcomes in all runs.
@@ -160,7 +181,12 @@ type TaskFilter struct {
 
 // TaskStore stores task sets and their tasks.
 type TaskStore interface {
-	CreateTaskset(ctx context.Context, set Taskset, tasks []Task) error
+	// CreateTaskset stores a taskset with its tasks, or nothing if tasks yields an error, which it returns.
+	CreateTaskset(ctx context.Context, set Taskset, tasks iter.Seq2[Task, error]) error
+	// AppendTasks adds tasks to a taskset, or nothing if tasks yields an error, which it returns. digest is that of their
+	// file. It counts tasks that the set has already with equal content as unchanged, and refuses others of the same
+	// instance id with CodeConflict.
+	AppendTasks(ctx context.Context, taskset ID, digest string, tasks iter.Seq2[Task, error]) (added, unchanged int, err error)
 	FindTaskset(ctx context.Context, id ID) (Taskset, error)
 	FindTasksetByName(ctx context.Context, name string) (Taskset, error)
 	// FindTasksetAt returns a taskset at a revision, 0 for the newest.

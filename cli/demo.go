@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -157,7 +158,7 @@ func (d *demo) importFile(ctx context.Context, kind string, file []byte) (relabe
 	if slices.ContainsFunc(d.tasks, func(t relabel.Task) bool { return t.InstanceID == d.command.HeldOut }) {
 		query.Set("held_out", d.command.HeldOut)
 	}
-	imported, err := d.client.ImportTaskset(ctx, query, file)
+	imported, err := d.client.ImportTaskset(ctx, query, bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		return relabel.Taskset{}, err
 	}

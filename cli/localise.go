@@ -115,12 +115,11 @@ func (c *TasksLocalise) candidates() ([]localise.Candidate, error) {
 		}
 		return localise.FromTasks(repairs), nil
 	}
-	file, err := os.Open(c.Pairs)
+	file, err := os.ReadFile(c.Pairs)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	pairs, unused, err := tasks.ReadPairs(file)
+	pairs, unused, err := tasks.ReadPairs(bytes.NewReader(file))
 	if err != nil {
 		return nil, err
 	}

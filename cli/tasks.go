@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,45 +14,79 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/api"
 	"relabel/tasks"
 )
 
-// TasksImport is `relabel tasks import FILE`.
+// TasksImport is `relabel tasks import FILE…`.
 type TasksImport struct {
 	ClientFlags
-	File         string `arg:"" type:"existingpath" help:"JSONL file, one task per line, or a folder, tar file or zip file with task folders of Harbor; imported completely or not at all."`
-	Name         string `placeholder:"NAME" help:"Name of the task set. Default: the file's name."`
-	Format       string `default:"auto" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2" help:"Format of the lines: auto, relabel, swebench, swebenchlive, swegym, swerebench or swerebenchv2."`
-	HeldOut      string `xor:"held-out" type:"existingfile" placeholder:"FILE" help:"File with one instance id per line: tasks that are never rolled out for training."`
-	HeldOutCount *int   `xor:"held-out" placeholder:"N" help:"Hold out N tasks instead, drawn with --held-out-seed."`
-	HeldOutSeed  *int64 `placeholder:"N" help:"Seed of that draw. Default: 0."`
+	Files        []string `arg:"" type:"path" name:"file" help:"Files or folders of tasks, one per row: JSONL, JSON or Parquet, also in .gz or .zst, or a tar archive; or task folders of Harbor. Imported completely or not at all."`
+	Name         string   `placeholder:"NAME" help:"Name of the task set. Default: the name of the first file."`
+	Format       string   `default:"auto" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2,swesmith,r2egym,scaleswe,swebenchpro,multiswebench" help:"Format of the rows: auto, relabel, swebench, swebenchlive, swegym, swerebench, swerebenchv2, swesmith, r2egym, scaleswe, swebenchpro or multiswebench."`
+	Split        string   `placeholder:"SPLIT" help:"Of a folder or several files, only this split: train of train-00000-of-00003.parquet."`
+	Append       bool     `help:"Add the tasks to the existing task set --name, as its next revision."`
+	SkipBad      bool     `help:"Leave out rows that cannot be read, and list them."`
+	HeldOut      string   `xor:"held-out" type:"existingfile" placeholder:"FILE" help:"File with one instance id per line: tasks that are never rolled out for training."`
+	HeldOutCount *int     `xor:"held-out" placeholder:"N" help:"Hold out N tasks instead, drawn with --held-out-seed."`
+	HeldOutSeed  *int64   `placeholder:"N" help:"Seed of that draw. Default: 0."`
 }
 
-// Validate refuses an empty draw, and a seed without a draw.
+// Validate refuses an empty draw, a seed without a draw, and an append to no name.
 func (c *TasksImport) Validate() error {
-	if c.HeldOutCount != nil && *c.HeldOutCount < 1 {
+	switch {
+	case c.HeldOutCount != nil && *c.HeldOutCount < 1:
 		return relabel.Errorf(relabel.CodeInvalid, "is %d: must be at least 1", *c.HeldOutCount).On("--held-out-count")
-	}
-	if c.HeldOutSeed != nil && c.HeldOutCount == nil {
+	case c.HeldOutSeed != nil && c.HeldOutCount == nil:
 		return relabel.Errorf(relabel.CodeInvalid, "needs --held-out-count").On("--held-out-seed")
+	case c.Append && c.Name == "":
+		return relabel.Errorf(relabel.CodeInvalid, "needs --name, the task set to add to").On("--append")
 	}
 	return nil
 }
 
-// Run imports the file.
+// Run imports the files.
 func (c *TasksImport) Run(ctx context.Context) error {
+	query, err := c.query()
+	if err != nil {
+		return err
+	}
+	body, size, closeBody, err := upload(c.Files, c.SkipBad)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.With(ctx, func(cl *Session) error {
+		set, err := cl.ImportTaskset(ctx, query, body, size)
+		if err != nil {
+			return err
+		}
+		printImport(set, c.Append)
+		return nil
+	}), closeBody())
+}
+
+// query returns the parameters of the request.
+func (c *TasksImport) query() (url.Values, error) {
 	query := url.Values{"name": {c.Name}, "format": {c.Format}}
 	if c.Name == "" {
-		query.Set("name", strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File)))
+		query.Set("name", nameOfFile(c.Files[0]))
+	}
+	if c.Split != "" {
+		query.Set("split", c.Split)
+	}
+	for flag, set := range map[string]bool{"append": c.Append, "skip_bad": c.SkipBad} {
+		if set {
+			query.Set(flag, "true")
+		}
 	}
 	if c.HeldOut != "" {
 		ids, err := os.ReadFile(c.HeldOut)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		names := strings.Fields(string(ids))
 		if len(names) == 0 { // every task would be trained on silently
-			return relabel.Errorf(relabel.CodeInvalid, "%s names no instance", c.HeldOut).On("--held-out")
+			return nil, relabel.Errorf(relabel.CodeInvalid, "%s names no instance", c.HeldOut).On("--held-out")
 		}
 		query.Set("held_out", strings.Join(names, ","))
 	}
@@ -61,21 +94,55 @@ func (c *TasksImport) Run(ctx context.Context) error {
 		query.Set("held_out_count", fmt.Sprint(*c.HeldOutCount))
 		query.Set("held_out_seed", fmt.Sprint(deref(c.HeldOutSeed)))
 	}
-	body, err := readLines(c.File)
-	if err != nil {
-		return err
+	return query, nil
+}
+
+// nameOfFile is a file's name without the endings that say how it is written.
+func nameOfFile(path string) string {
+	name := filepath.Base(path)
+	for _, packed := range []string{".gz", ".zst", ".zstd"} {
+		name = strings.TrimSuffix(name, packed)
 	}
-	return c.With(ctx, func(cl *Session) error {
-		set, err := cl.ImportTaskset(ctx, query, body)
-		if err != nil {
-			return err
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}
+
+// mostSkipped bounds the skipped rows that are printed.
+const mostSkipped = 20
+
+// printImport prints what became of an import.
+func printImport(set api.ImportedTaskset, appended bool) {
+	say("%s  %s: %d tasks, %d of them held out", set.ID, set.Name, set.Tasks, set.HeldOut)
+	if appended {
+		say("%d tasks added, %d unchanged; revision %d", set.Added, set.Unchanged, set.Revision)
+	}
+	if len(set.Files) > 0 {
+		say("files: %s", oneLine(strings.Join(set.Files, ", ")))
+	}
+	if set.SkippedRows > 0 {
+		say("skipped rows: %d", set.SkippedRows)
+	}
+	for i, s := range set.Skipped {
+		if i == mostSkipped {
+			say("  … and more; REST lists up to 1000")
+			break
 		}
-		say("%s  %s: %d tasks, %d of them held out", set.ID, set.Name, set.Tasks, set.HeldOut)
-		for _, field := range slices.Sorted(maps.Keys(set.UnusedFields)) {
-			say("not used: %s (%d lines)", field, set.UnusedFields[field])
-		}
-		return nil
-	})
+		say("  %s", oneLine(skippedText(s)))
+	}
+	for _, field := range slices.Sorted(maps.Keys(set.UnusedFields)) {
+		say("not used: %s (%d rows)", oneLine(field), set.UnusedFields[field])
+	}
+}
+
+// skippedText names a problem with its row and field.
+func skippedText(s api.SkippedRow) string {
+	where := fmt.Sprintf("row %d", s.Row)
+	if s.File != "" {
+		where = s.File + ": " + where
+	}
+	if s.Field != "" {
+		where += ": " + s.Field
+	}
+	return where + ": " + s.Message
 }
 
 // TasksList is `relabel tasks list [TASKSET]`.
@@ -126,31 +193,9 @@ func findTaskset(ctx context.Context, cl *Session, nameOrID string) (relabel.Tas
 	return named(set, err, "task set", nameOrID, "tasks list")
 }
 
-// ReadTaskFile reads a file of tasks in any known format.
+// ReadTaskFile reads a file or folder of tasks in any known format.
 func ReadTaskFile(path string) ([]relabel.Task, error) {
-	body, err := readLines(path)
-	if err != nil {
-		return nil, err
-	}
-	file, err := tasks.Read(bytes.NewReader(body), tasks.FormatAuto)
-	return file.Tasks, err
-}
-
-// readLines reads a file of tasks, or task folders of Harbor as such a file, and refuses a blank one.
-func readLines(path string) ([]byte, error) {
-	set, closeSet, err := openHarbor(path)
-	if err != nil {
-		return nil, err
-	}
-	if set != nil {
-		lines, err := harborLines(set, false)
-		return lines, errors.Join(err, closeSet())
-	}
-	body, err := os.ReadFile(path)
-	if err == nil && len(bytes.TrimSpace(body)) == 0 {
-		err = relabel.Errorf(relabel.CodeInvalid, "%s contains no task; a task file is JSONL, one task per line", path)
-	}
-	return body, err
+	return ReadTaskFiles([]string{path}, tasks.Options{})
 }
 
 // digestOf is the hex SHA-256 of a file's content.

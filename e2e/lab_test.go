@@ -141,7 +141,7 @@ func (b *bench) seed(t testing.TB, teacher relabel.Policy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	imported, err := b.api.ImportTaskset(t.Context(), url.Values{"name": {"calc"}, "held_out": {heldOut}}, lines)
+	imported, err := b.api.ImportTaskset(t.Context(), url.Values{"name": {"calc"}, "held_out": {heldOut}}, bytes.NewReader(lines), int64(len(lines)))
 	noError(t, err)
 	b.set = imported.Taskset
 	b.teacher = b.policy(t, teacher)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -76,7 +77,7 @@ func newSearching(t *testing.T, count int, delay time.Duration, arguments ...str
 	s.server, s.api = s.serve(t, s.arguments...)
 	s.models = &models{server: scripted.NewServer(scripted.Config{TeacherDelay: delay, StudentDelay: delay})}
 	s.models.url = listenFor(t, s.models) + "/v1"
-	imported, err := s.api.ImportTaskset(bounded(t), url.Values{"name": {"shapes"}}, s.tasks)
+	imported, err := s.api.ImportTaskset(bounded(t), url.Values{"name": {"shapes"}}, bytes.NewReader(s.tasks), int64(len(s.tasks)))
 	noError(t, err)
 	if imported.Kind != relabel.Localise {
 		t.Fatalf("the kind of the tasks is %s", imported.Kind)
@@ -238,7 +239,7 @@ func TestARepairRunWaitsForAWorkerWithDocker(t *testing.T) {
 	}
 	repair, err := os.ReadFile(filepath.Join("..", "tasks", "testdata", "relabel.jsonl"))
 	noError(t, err)
-	set, err := s.api.ImportTaskset(bounded(t), url.Values{"name": {"repair"}}, repair)
+	set, err := s.api.ImportTaskset(bounded(t), url.Values{"name": {"repair"}}, bytes.NewReader(repair), int64(len(repair)))
 	noError(t, err)
 	if _, err := s.api.CreateRun(bounded(t), api.NewRun{Name: "wrong", Taskset: set.ID.String(), Teacher: s.teacher.ID.String(), Scaffold: "reposearcher"}); relabel.CodeOf(err) != relabel.CodeInvalid {
 		t.Errorf("a scaffold for other tasks: %v", err)

@@ -70,7 +70,7 @@ func (w *world) checkReadAgain(r Result) {
 	w.t.Helper()
 	var out bytes.Buffer
 	must(w.t, Write(&out, r.Tasks))
-	file, err := tasks.Read(&out, tasks.FormatAuto)
+	file, err := tasks.Read(bytes.NewReader(out.Bytes()), tasks.FormatAuto)
 	must(w.t, err)
 	if !reflect.DeepEqual(file.Tasks, r.Tasks) {
 		w.t.Errorf("read are %+v, not %+v", file.Tasks, r.Tasks)

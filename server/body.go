@@ -22,7 +22,7 @@ import (
 const (
 	smallBody   = 64 << 10 // larger ones need a slot
 	maxBody     = 4 << 20
-	maxTaskFile = 256 << 20
+	maxTaskFile = 8 << 30
 )
 
 // How many bodies over smallBody may be received or held at once. Together they take at
@@ -43,13 +43,17 @@ type bodySlots struct {
 	json  chan struct{}
 	files chan struct{}
 	parse chan struct{} // of one
+	tasks chan struct{} // of one; see beginImport
 	read  chan struct{} // JSON that is checked and read; see beginRead
 	draw  chan struct{} // of one; see beginDraw
 }
 
 func newBodySlots() bodySlots {
-	return bodySlots{json: make(chan struct{}, largeBodies), files: make(chan struct{}, uploads), parse: make(chan struct{}, 1), read: make(chan struct{}, bodiesRead), draw: make(chan struct{}, 1)}
+	return bodySlots{json: make(chan struct{}, largeBodies), files: make(chan struct{}, uploads), parse: make(chan struct{}, 1), tasks: make(chan struct{}, 1), read: make(chan struct{}, bodiesRead), draw: make(chan struct{}, 1)}
 }
+
+// importTime bounds how long a file may be imported.
+const importTime = time.Hour
 
 // parseWait bounds how long an upload waits for its turn to be parsed.
 const parseWait = 60 * time.Second
@@ -57,6 +61,11 @@ const parseWait = 60 * time.Second
 // beginParse waits for the turn to parse an upload; leave ends it. CodeBusy after parseWait.
 func (b bodySlots) beginParse(ctx context.Context) (leave func(), err error) {
 	return beginTurn(ctx, b.parse, "other files are being read; try again later")
+}
+
+// beginImport waits for the turn to import tasks, which can take minutes; leave ends it. CodeBusy after parseWait.
+func (b bodySlots) beginImport(ctx context.Context) (leave func(), err error) {
+	return beginTurn(ctx, b.tasks, "other tasks are being imported; try again later")
 }
 
 // beginDraw waits for the turn to hold the names of all tasks of a task set, and the
@@ -132,12 +141,12 @@ func (b *body) reader() *io.SectionReader {
 // bodyKey finds the body in a request's context.
 type bodyKey struct{}
 
-// uploadOf returns the file that came with a request to one of filePaths.
-func uploadOf(ctx context.Context) *io.SectionReader {
+// uploadOf returns the file that came with a request to one of filePaths, and its SHA-256 in hex.
+func uploadOf(ctx context.Context) (content *io.SectionReader, digest string) {
 	if b, ok := ctx.Value(bodyKey{}).(*body); ok {
-		return b.reader()
+		return b.reader(), b.sha256
 	}
-	return (&body{}).reader()
+	return (&body{}).reader(), ""
 }
 
 // takeBody receives the body of a request whole and within its limits, refuses JSON that
@@ -157,6 +166,10 @@ func (s *site) takeBody(next http.Handler) http.Handler {
 			return
 		}
 		defer b.Close()
+		if _, isFile := filePaths[r.URL.Path]; isFile {
+			// A test's recorder has no deadlines; a real connection always has.
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(importTime))
+		}
 		endReading(r.Body, time.Time{}) // the request may take longer than its body
 		ctx := context.WithValue(r.Context(), bodyKey{}, b)
 		if !reads(r) && isJSON(r) && len(b.inMemory) > 0 {

@@ -170,6 +170,6 @@ func wantNoFiles(t *testing.T, folder string) {
 
 func TestALargeBodyIsRefusedBeforeItIsRead(t *testing.T) {
 	s := start(t)
-	s.refused(s.answered(s.dial(head("POST", "/v1/tasksets?name=x", 257<<20))), 413, "too_large", "body")
+	s.refused(s.answered(s.dial(head("POST", "/v1/tasksets?name=x", 8<<30+1))), 413, "too_large", "body")
 	s.refused(s.answered(s.dial(head("POST", "/v1/policies", 5<<20))), 413, "too_large", "body")
 }

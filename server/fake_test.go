@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -128,13 +129,24 @@ func page[T any](m *memory, items []T, p relabel.Page, id func(T) relabel.ID, ma
 	return out, "", nil
 }
 
-func (m *memory) CreateTaskset(_ context.Context, set relabel.Taskset, tasks []relabel.Task) error {
+func (m *memory) CreateTaskset(_ context.Context, set relabel.Taskset, tasks iter.Seq2[relabel.Task, error]) error {
 	if _, err := find(m, &m.tasksets, func(s relabel.Taskset) bool { return s.Name == set.Name }); err == nil {
 		return relabel.Errorf(relabel.CodeConflict, "a taskset has this name").On("name")
 	}
 	set.CreatedAt = time.Now()
 	set.Revision = 1
-	m.tasks = append(m.tasks, tasks...)
+	var read []relabel.Task
+	for task, err := range tasks {
+		if err != nil {
+			return err
+		}
+		task.TasksetID = set.ID
+		read = append(read, task)
+		if set.Tasks++; task.HeldOut {
+			set.HeldOut++
+		}
+	}
+	m.tasks = append(m.tasks, read...)
 	return add(m, &m.tasksets, set)
 }
 
@@ -155,6 +167,18 @@ func (m *memory) ListTasksetRevisions(_ context.Context, taskset relabel.ID) ([]
 
 func (m *memory) ReviseTasks(context.Context, relabel.ID, relabel.TasksetChange, []relabel.Task) (relabel.Taskset, error) {
 	return relabel.Taskset{}, relabel.Errorf(relabel.CodeInternal, "the fake revises no taskset")
+}
+
+func (m *memory) AppendTasks(_ context.Context, set relabel.ID, _ string, tasks iter.Seq2[relabel.Task, error]) (added, unchanged int, err error) {
+	for task, err := range tasks {
+		if err != nil {
+			return 0, 0, err
+		}
+		task.TasksetID = set
+		m.tasks = append(m.tasks, task)
+		added++
+	}
+	return added, 0, nil
 }
 
 func (m *memory) FindTasksetByName(_ context.Context, name string) (relabel.Taskset, error) {

@@ -4,10 +4,8 @@ package server
 
 import (
 	"context"
-	"io"
 
 	"relabel"
-	"relabel/tasks"
 )
 
 // Store is the storage of the resources.
@@ -47,6 +45,3 @@ type Store interface {
 // Planner turns a request for an iteration into one with drawn trajectories, by the
 // run's schedule and seed. Errors are CodeInvalid, naming the field.
 type Planner func(run relabel.Run, number int, ask relabel.NewIteration, tasks []relabel.Task) (relabel.PlannedIteration, error)
-
-// TaskParser reads a JSONL file of tasks; see tasks.Read.
-type TaskParser func(r io.Reader, format tasks.Format) (tasks.File, error)

@@ -16,12 +16,11 @@ import (
 	"relabel/api"
 )
 
-// Config configures the interface. Store, Plan, ParseTasks, DrawHeldOut, PrepareRun and
+// Config configures the interface. Store, Plan, DrawHeldOut, PrepareRun and
 // ChooseScaffold are required; the rest may stay zero.
 type Config struct {
-	Store      Store
-	Plan       Planner
-	ParseTasks TaskParser
+	Store Store
+	Plan  Planner
 	// DrawHeldOut chooses n of ids with a seed, the same ones on any machine.
 	DrawHeldOut func(seed int64, ids []string, n int) []string
 	// PrepareRun fills in a new run's defaults and refuses one that cannot run, with a

@@ -20,7 +20,6 @@ import (
 	"relabel/server"
 	"relabel/shard"
 	"relabel/shard/tokenizers"
-	"relabel/tasks"
 )
 
 // service is the interface over real HTTP, with the store behind it.
@@ -64,7 +63,6 @@ func start(t *testing.T, change ...func(*server.Config)) *service {
 	config := server.Config{
 		Exports: shard.NewExporter(shard.Config{Tokenizers: opener, Root: s.exports, FolderID: "here"}), Tokenizers: opener,
 		Store: s.store, Version: "test", Log: zerolog.New(s.log),
-		ParseTasks:  tasks.Read,
 		DrawHeldOut: func(_ int64, ids []string, n int) []string { return ids[:n] },
 		PrepareRun: func(r relabel.Run) (relabel.Run, error) {
 			if r.Recipe == relabel.DAgger && r.Beta == nil {

@@ -46,7 +46,7 @@ func (s *site) addTokenizer(ctx context.Context, in *addTokenizer) (*of[relabel.
 	if err := relabel.CheckTokenizerName(in.Name); err != nil {
 		return nil, err
 	}
-	upload := uploadOf(ctx)
+	upload, _ := uploadOf(ctx)
 	if upload.Size() == 0 {
 		return nil, relabel.Errorf(api.CodeMalformed, "the request has no body; send the tar file as it is")
 	}

@@ -167,13 +167,13 @@ func TestNamedBenchmarksReserveTasksOfAllTaskSets(t *testing.T) {
 	for i, commit := range []string{"aaa", "bbb", ""} {
 		held = append(held, taskOf(set.ID, [3]string{fmt.Sprintf("verified-%d", i), "Owner/Repo", commit}))
 	}
-	must(t, s.CreateTaskset(ctx, set, held))
+	must(t, s.CreateTaskset(ctx, set, relabel.TaskList(held)))
 	other := relabel.Taskset{ID: relabel.NewID(), Name: "other", Digest: "01"}
 	var open []relabel.Task
 	for _, of := range [][3]string{{"verified-0", "else/where", "zzz"}, {"train-1", "owner/repo", "bbb"}, {"train-2", "Owner/Repo", ""}, {"train-3", "else/where", "bbb"}} {
 		open = append(open, taskOf(other.ID, of))
 	}
-	must(t, s.CreateTaskset(ctx, other, open))
+	must(t, s.CreateTaskset(ctx, other, relabel.TaskList(open)))
 	benchmarkOf(t, s, "verified", held...)
 	reserved, err := s.ListReserved(ctx, other.ID, nil)
 	must(t, err)
@@ -197,7 +197,7 @@ func TestReservedTasksOfAllSetsAreCounted(t *testing.T) {
 			task.HeldOut = set == "held"
 			tasks[set] = append(tasks[set], task)
 		}
-		must(t, s.CreateTaskset(ctx, taskset, tasks[set]))
+		must(t, s.CreateTaskset(ctx, taskset, relabel.TaskList(tasks[set])))
 	}
 	for set, want := range map[string]int{"held": 1, "open": 2} {
 		b := benchmarkOf(t, s, set, tasks[set]...)
@@ -218,7 +218,7 @@ func TestBenchmarksReserveTasksInOtherSpellings(t *testing.T) {
 	const full = "0123456789abcdef0123456789abcdef01234567"
 	set := relabel.Taskset{ID: relabel.NewID(), Name: "held", Digest: "00"}
 	held := taskOf(set.ID, [3]string{"pypi__w3lib-2.1.1", "pypi/w3lib", full})
-	must(t, s.CreateTaskset(ctx, set, []relabel.Task{held}))
+	must(t, s.CreateTaskset(ctx, set, relabel.TaskList([]relabel.Task{held})))
 	benchmarkOf(t, s, "held", held)
 	other := relabel.Taskset{ID: relabel.NewID(), Name: "other", Digest: "01"}
 	var tasks []relabel.Task
@@ -246,7 +246,7 @@ func TestBenchmarksReserveTasksInOtherSpellings(t *testing.T) {
 	for i, commit := range []string{full[:6], full[:12] + "0", "1" + full[1:], ""} {
 		add(false, fmt.Sprintf("other-commit-%d", i), "pypi/w3lib", commit)
 	}
-	must(t, s.CreateTaskset(ctx, other, tasks))
+	must(t, s.CreateTaskset(ctx, other, relabel.TaskList(tasks)))
 	reserved, err := s.ListReserved(ctx, other.ID, nil)
 	must(t, err)
 	for _, task := range tasks {

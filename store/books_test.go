@@ -81,9 +81,9 @@ func TestATasksetIsReadAsItWasWritten(t *testing.T) {
 	for _, id := range []string{"b", "a", "C", "ä"} {
 		tasks = append(tasks, relabel.Task{ID: relabel.NewID(), TasksetID: set.ID, Kind: relabel.Repair, InstanceID: id, Repo: "r", BaseCommit: "c", Image: "i", Workdir: "/w",
 			ProblemStatement: "NUL \x00 and \xff", HintsText: "h", Patch: "p\x00", TestPatch: "\xe9", TestCmd: "c", LogParser: "pytest",
-			FailToPass: []string{"t::<a>", "\u2028"}, PassToPass: []string{}, HeldOut: id == "a"})
+			FailToPass: []string{"t::<a>", "\u2028"}, PassToPass: []string{}, HeldOut: id == "a", AddedIn: 1})
 	}
-	must(t, s.CreateTaskset(ctx, set, tasks))
+	must(t, s.CreateTaskset(ctx, set, relabel.TaskList(tasks)))
 	got, err := s.FindTaskset(ctx, set.ID)
 	must(t, err)
 	if got.Tasks != 4 || got.HeldOut != 1 || got.CreatedAt.IsZero() {
@@ -106,8 +106,8 @@ func TestATasksetIsReadAsItWasWritten(t *testing.T) {
 	if !reflect.DeepEqual(one, tasks[0]) {
 		t.Errorf("task: %+v", one)
 	}
-	wantCode(t, s.CreateTaskset(ctx, relabel.Taskset{Name: "lite"}, nil), relabel.CodeConflict)
-	wantCode(t, s.CreateTaskset(ctx, relabel.Taskset{Name: "twice"}, []relabel.Task{{InstanceID: "a"}, {InstanceID: "a"}}), relabel.CodeInvalid)
+	wantCode(t, s.CreateTaskset(ctx, relabel.Taskset{Name: "lite"}, relabel.TaskList(nil)), relabel.CodeConflict)
+	wantCode(t, s.CreateTaskset(ctx, relabel.Taskset{Name: "twice"}, relabel.TaskList([]relabel.Task{{InstanceID: "a"}, {InstanceID: "a"}})), relabel.CodeInvalid)
 	if n := value[int](t, s, "SELECT count(*) FROM tasksets"); n != 1 {
 		t.Errorf("%d tasksets", n)
 	}

@@ -78,7 +78,7 @@ func TestAGridHasTasksWithOneInstanceIDOfTwoTaskSets(t *testing.T) {
 	set := relabel.Taskset{ID: relabel.NewID(), Name: "other", Digest: "other"}
 	twin := d.Tasks[0]
 	twin.ID, twin.TasksetID = relabel.NewID(), set.ID
-	must(t, s.CreateTaskset(ctx, set, []relabel.Task{twin}))
+	must(t, s.CreateTaskset(ctx, set, relabel.TaskList([]relabel.Task{twin})))
 	must(t, s.CreateIteration(ctx, evaluationOf(d, 1, twin)))
 	sets := map[relabel.ID]relabel.ID{}
 	for p := (relabel.Page{Limit: 1}); ; {

@@ -23,7 +23,7 @@ func tasksetOf(t testing.TB, s *store.Store, kind relabel.TaskKind, repo string,
 		tasks = append(tasks, relabel.Task{ID: relabel.NewID(), TasksetID: set.ID, Kind: kind, InstanceID: instance, Repo: repo, BaseCommit: strings.Repeat(digit, 40),
 			Image: "relabel/test", Workdir: "/testbed", ProblemStatement: "It does not work.", TestCmd: "pytest -rA", LogParser: "pytest", FailToPass: []string{"t.py::t"}, PassToPass: []string{}})
 	}
-	must(t, s.CreateTaskset(context.Background(), set, tasks))
+	must(t, s.CreateTaskset(context.Background(), set, relabel.TaskList(tasks)))
 	return set, tasks
 }
 

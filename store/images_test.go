@@ -42,7 +42,7 @@ func seedImages(t *testing.T, s *store.Store, name string, images ...string) sto
 			d.Tasks[i].ID, d.Tasks[i].TasksetID, d.Tasks[i].Image = relabel.NewID(), d.Taskset.ID, image
 			d.Trajectories[i].TaskID = d.Tasks[i].ID
 		}
-		must(t, s.CreateTaskset(t.Context(), d.Taskset, d.Tasks))
+		must(t, s.CreateTaskset(t.Context(), d.Taskset, relabel.TaskList(d.Tasks)))
 		d.Run.TasksetID = d.Taskset.ID
 	})
 }

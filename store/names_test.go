@@ -38,7 +38,7 @@ func TestANameThatIsTakenIsNamed(t *testing.T) {
 	again := d.Run
 	again.ID = relabel.NewID()
 	wantTaken(t, s.CreateRun(ctx, again), d.Run.Name, "choose another name")
-	wantTaken(t, s.CreateTaskset(ctx, relabel.Taskset{Name: d.Taskset.Name}, nil), d.Taskset.Name, "another name")
+	wantTaken(t, s.CreateTaskset(ctx, relabel.Taskset{Name: d.Taskset.Name}, relabel.TaskList(nil)), d.Taskset.Name, "another name")
 	_, err := s.CreateToken(ctx, "ci", relabel.FullAccess)
 	must(t, err)
 	_, err = s.CreateToken(ctx, "ci", relabel.FullAccess)
@@ -106,7 +106,7 @@ func TestAMessageSpeaksNoSQL(t *testing.T) {
 		"a run of no turns":            {run(func(r *relabel.Run) { r.Limits.MaxTurns = 0 }), relabel.CodeInvalid},
 		"a run without a taskset":      {run(func(r *relabel.Run) { r.TasksetID = relabel.NewID() }), relabel.CodeInvalid},
 		"a run twice":                  {run(func(r *relabel.Run) { r.ID = d.Run.ID }), relabel.CodeConflict},
-		"a taskset without a name":     {func() error { return s.CreateTaskset(ctx, relabel.Taskset{}, nil) }, relabel.CodeInvalid},
+		"a taskset without a name":     {func() error { return s.CreateTaskset(ctx, relabel.Taskset{}, relabel.TaskList(nil)) }, relabel.CodeInvalid},
 		"a token without a name":       {token(""), relabel.CodeInvalid},
 		"a token with a NUL":           {token("a\x00"), relabel.CodeInvalid},
 		"a token of no text":           {token("\xff"), relabel.CodeInvalid},

@@ -90,7 +90,7 @@ func TestAPageOfLargeTasksHasFewer(t *testing.T) {
 		tasks = append(tasks, relabel.Task{ID: relabel.NewID(), InstanceID: fmt.Sprintf("a__b-%d", i), Image: "i", HeldOut: i == 3,
 			Patch: strings.Repeat("x", relabel.MostPageBytes/8*3)})
 	}
-	must(t, s.CreateTaskset(ctx, set, tasks))
+	must(t, s.CreateTaskset(ctx, set, relabel.TaskList(tasks)))
 	first, next, err := s.ListTasks(ctx, set.ID, 0, relabel.Page{Limit: 500})
 	must(t, err)
 	if len(first) != 2 || next == "" {

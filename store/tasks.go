@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"iter"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,7 +19,8 @@ const tasksetColumns = `SELECT ts.id, ts.name, ts.digest, ts.kind, tv.revision, 
 const taskColumns = `ta.id, ta.taskset_id, ta.kind, ta.instance_id, ta.repo, ta.base_commit, ta.image, ta.workdir,
 	ta.problem_statement AS problem, ta.hints_text AS hints, ta.patch AS gold, ta.test_patch AS tests,
 	ta.test_cmd, ta.eval_script AS script, ta.log_parser, ta.fail_to_pass, ta.pass_to_pass,
-	ta.gold_files, ta.gold_functions, ta.terminal, ta.held_out, ta.added_in, ta.replaced_in, coalesce(ta.excluded, '') AS excluded`
+	ta.gold_files, ta.gold_functions, ta.terminal, ta.held_out, ta.expected, ta.start_patch AS start, ta.hidden, ta.licence, ta.added_in, ta.replaced_in,
+	coalesce(ta.excluded, '') AS excluded`
 
 const taskSelect = "SELECT " + taskColumns + " FROM tasks ta"
 
@@ -29,13 +31,14 @@ const taskOfTrajectory = "SELECT " + taskColumns + `, th.functions AS located FR
 // taskRow reads long texts as bytes.
 type taskRow struct {
 	relabel.Task
-	Problem, Hints, Gold, Tests, Script []byte
+	Problem, Hints, Gold, Tests, Script, Start []byte
 }
 
 func scanTask(row pgx.CollectableRow) (relabel.Task, error) {
 	r, err := pgx.RowToStructByNameLax[taskRow](row)
 	r.ProblemStatement, r.HintsText = string(r.Problem), string(r.Hints)
 	r.Patch, r.TestPatch, r.EvalScript = string(r.Gold), string(r.Tests), string(r.Script)
+	r.StartPatch = string(r.Start)
 	return r.Task, err
 }
 
@@ -46,36 +49,18 @@ func readTask(ctx context.Context, q querier, query string, args ...any) (relabe
 
 // CreateTaskset stores a taskset with its tasks, or nothing. It sets zero ids and empty kinds (repair), and
 // counts from the tasks. CodeConflict if the name is taken.
-func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks []relabel.Task) error {
+func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks iter.Seq2[relabel.Task, error]) error {
 	set.ID = ensureID(set.ID)
 	return s.retryTx(ctx, unlessCreated("tasksets", set.ID), func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, "INSERT INTO tasksets (id, name, digest, kind) VALUES ($1, $2, $3, $4)", set.ID, set.Name, set.Digest, cmp.Or(set.Kind, relabel.Repair))
 		if err != nil {
 			return taken(err, "tasksets_name", "taskset", set.Name, "use that one, or import this file under another name")
 		}
-		if err := copyTasks(ctx, tx, set.ID, 1, tasks); err != nil {
+		if err := copyTasks(ctx, tx, "tasks", set.ID, 1, tasks); err != nil {
 			return err
 		}
 		return recordRevision(ctx, tx, set.ID, 1, relabel.TasksImported, set.Digest)
 	})
-}
-
-// copyTasks stores tasks that a revision of a taskset adds. It sets zero ids and empty kinds.
-func copyTasks(ctx context.Context, tx pgx.Tx, set relabel.ID, revision int, tasks []relabel.Task) error {
-	columns := []string{"id", "taskset_id", "kind", "instance_id", "repo", "base_commit", "image", "workdir", "problem_statement", "hints_text", "patch",
-		"test_patch", "test_cmd", "eval_script", "log_parser", "fail_to_pass", "pass_to_pass", "gold_files", "gold_functions", "terminal", "held_out", "added_in", "excluded"}
-	for _, t := range tasks {
-		if err := insertArchives(ctx, tx, t); err != nil {
-			return err
-		}
-	}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"tasks"}, columns, pgx.CopyFromSlice(len(tasks), func(i int) ([]any, error) {
-		t := tasks[i]
-		return []any{ensureID(t.ID), set, cmp.Or(t.Kind, relabel.Repair), t.InstanceID, t.Repo, t.BaseCommit, t.Image, t.Workdir, []byte(t.ProblemStatement),
-			[]byte(t.HintsText), []byte(t.Patch), []byte(t.TestPatch), t.TestCmd, []byte(t.EvalScript), t.LogParser, texts(t.FailToPass), texts(t.PassToPass),
-			noneAsNull(t.GoldFiles), noneAsNull(t.GoldFunctions), t.Terminal, t.HeldOut, revision, emptyAsNull(t.Excluded)}, nil
-	}))
-	return err
 }
 
 // emptyAsNull returns a text for a column that is null instead of empty.

@@ -75,7 +75,7 @@ func (s *Store) ReviseTasks(ctx context.Context, taskset relabel.ID, change rela
 		if n := len(changed) - int(tag.RowsAffected()); n > 0 {
 			return relabel.Errorf(relabel.CodeConflict, "%d of the %d tasks were changed meanwhile: read the task set again", n, len(changed)).On("instances")
 		}
-		if err := copyTasks(ctx, tx, taskset, revision, rows); err != nil {
+		if err := copyTasks(ctx, tx, "tasks", taskset, revision, relabel.TaskList(rows)); err != nil {
 			return err
 		}
 		if err := carryValidations(ctx, tx, change, earlier, later); err != nil {

@@ -122,7 +122,7 @@ func TestAnUnclearCommitOfARequestIsNoFailure(t *testing.T) {
 			}
 			return err
 		}},
-		{"taskset", func() error { return s.CreateTaskset(ctx, set, nil) }},
+		{"taskset", func() error { return s.CreateTaskset(ctx, set, relabel.TaskList(nil)) }},
 		{"policy", func() error {
 			_, err := s.CreatePolicy(ctx, relabel.Policy{Name: "new", BaseURL: "http://127.0.0.1:9/v1", Model: "m", Server: relabel.ServerScripted})
 			return err

@@ -11,6 +11,12 @@ import (
 	"relabel/testlog"
 )
 
+// knownParser reports whether there is a log parser of a name.
+func knownParser(name string) bool {
+	_, known := testlog.Find(name)
+	return known
+}
+
 // parser returns the name of the log parser that stands for a name of a data set. "" leaves it to the
 // verifier.
 func (l *taskLine) parser(name string) string {
@@ -51,6 +57,12 @@ func (l *taskLine) check(t relabel.Task) {
 	}
 	l.checkPatch("patch", t.Patch)
 	l.checkPatch("test_patch", t.TestPatch)
+	l.checkPatch("start_patch", t.StartPatch)
+	for _, p := range t.Hidden {
+		if !path.IsAbs(p) || path.Clean(p) != p || p == "/" || strings.ContainsAny(p, "\n\r\x00") {
+			l.refuse("hidden", "%.200q is not an absolute, clean path below /", p)
+		}
+	}
 	l.checkTests(t)
 }
 
@@ -105,7 +117,7 @@ func (l *taskLine) checkTests(t relabel.Task) {
 	for _, name := range t.FailToPass {
 		failing[name] = true
 	}
-	if len(failing) == 0 && !l.wrong("FAIL_TO_PASS") {
+	if len(failing) == 0 && len(t.Expected) == 0 && !l.wrong("FAIL_TO_PASS") {
 		l.refuse("FAIL_TO_PASS", "is missing or empty: without it the task cannot be resolved")
 	}
 	for _, name := range t.PassToPass {
@@ -118,5 +130,5 @@ func (l *taskLine) checkTests(t relabel.Task) {
 
 // wrong reports whether a field already has a problem.
 func (l *taskLine) wrong(field string) bool {
-	return slices.ContainsFunc(l.problems, func(p problem) bool { return p.field == field })
+	return slices.ContainsFunc(l.problems, func(p Problem) bool { return p.Field == field })
 }

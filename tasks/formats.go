@@ -13,7 +13,7 @@ import (
 // fields are found.
 var ownFields = []string{
 	"kind", "instance_id", "image", "workdir", "problem_statement", "hints_text", "patch", "test_patch", "test_cmd",
-	"log_parser", "FAIL_TO_PASS", "PASS_TO_PASS", "repo", "base_commit",
+	"log_parser", "FAIL_TO_PASS", "PASS_TO_PASS", "expected", "start_patch", "hidden", "licence", "repo", "base_commit",
 	"base_version", "created_at", // the origin; not stored
 }
 
@@ -44,9 +44,14 @@ var (
 	}
 )
 
-// task reads the line in the given format, or in the one detected from its fields.
+// task reads the row in the given format, or in the one detected from its fields.
 func (l *taskLine) task(format Format) relabel.Task {
-	if l.unsupported() {
+	if inner := l.nested(); inner != nil {
+		t := inner.task(format)
+		l.adopt(nestedField, inner)
+		return t
+	}
+	if l.wrong("") {
 		return relabel.Task{}
 	}
 	if l.localises(format) {
@@ -60,18 +65,52 @@ func (l *taskLine) task(format Format) relabel.Task {
 			return relabel.Task{}
 		}
 	}
-	t := relabel.Task{
+	t := l.readFormat(format)
+	if t.Licence == "" {
+		t.Licence = l.licence()
+	}
+	l.check(t)
+	return t
+}
+
+// readFormat reads the row in a format.
+func (l *taskLine) readFormat(format Format) relabel.Task {
+	switch format {
+	case FormatRelabel:
+		return l.readOwn()
+	case FormatSWESmith:
+		return l.readSmith()
+	case FormatR2EGym:
+		return l.readR2EGym()
+	case FormatScaleSWE:
+		return l.readScale()
+	case FormatSWEBenchPro:
+		return l.readPro()
+	case FormatMultiSWE:
+		return l.readMulti()
+	}
+	t := l.core(format)
+	l.readSWE(&t, format)
+	return t
+}
+
+// core reads the fields that relabel's own format and those of the SWE-bench family share.
+func (l *taskLine) core(format Format) relabel.Task {
+	return relabel.Task{
 		Kind: relabel.Repair, InstanceID: l.need("instance_id"), Repo: l.text("repo"), Image: l.image(format), Workdir: l.folder(format),
 		ProblemStatement: l.need("problem_statement"), HintsText: l.text("hints_text"), Patch: l.need("patch"),
 		FailToPass: l.tests("FAIL_TO_PASS"), PassToPass: l.tests("PASS_TO_PASS"),
 	}
-	if format == FormatRelabel {
-		l.readOwn(&t)
-	} else {
-		l.readSWE(&t, format)
+}
+
+// licence is the licence of the repository, as the data set names it.
+func (l *taskLine) licence() string {
+	for _, field := range []string{"license", "license_name"} {
+		if l.has(field) && l.quietText(field) != "" {
+			return l.text(field)
+		}
 	}
-	l.check(t)
-	return t
+	return ""
 }
 
 // folder is the path of the repository in the image: the line's own, or the data set's.
@@ -89,42 +128,53 @@ func (l *taskLine) folder(format Format) string {
 	return "/" + name
 }
 
-// readOwn reads the fields that are specific to relabel's own format.
-func (l *taskLine) readOwn(t *relabel.Task) {
+// readOwn reads relabel's own format.
+func (l *taskLine) readOwn() relabel.Task {
 	l.onlyFields(ownFields)
 	if kind := l.text("kind"); kind != "" && kind != string(relabel.Repair) {
 		l.refuseKind(kind)
 	}
-	t.BaseCommit, t.TestPatch = l.text("base_commit"), l.text("test_patch")
-	l.readTestCommand(t)
+	t := l.core(FormatRelabel)
+	t.BaseCommit, t.TestPatch, t.StartPatch, t.Licence = l.text("base_commit"), l.text("test_patch"), l.text("start_patch"), l.text("licence")
+	t.Hidden = l.list("hidden", "a list of paths", "a path")
+	t.Expected = l.statuses("expected")
+	l.readTestCommand(&t)
+	return t
 }
 
 // onlyFields refuses all fields but the known ones.
 func (l *taskLine) onlyFields(known []string) {
 	for _, field := range slices.Sorted(maps.Keys(l.fields)) {
 		if !slices.Contains(known, field) {
-			l.refuse(field, "is not a field of a task")
+			l.refuse(field, "is not a field of a task%s", meant(field, known))
 		}
 	}
 }
 
-// unsupported refuses the known but unsupported formats by name.
-func (l *taskLine) unsupported() bool {
-	switch {
-	case l.has("parsed_commit_content") || l.has("expected_output_json"):
-		l.refuse("", "R2E-Gym's form is not supported")
-	case strings.Contains(l.quietText("image_name"), "swesmith"):
-		l.refuse("", "SWE-smith's form is not supported: its patch makes the bug, and its images do not hold it")
-	default:
-		return false
+// meant names the known field that differs from a field only by case.
+func meant(field string, known []string) string {
+	for _, k := range known {
+		if strings.EqualFold(k, field) {
+			return "; " + k + " is"
+		}
 	}
-	return true
+	return ""
 }
 
 // detectFormat identifies a line's format by fields that only this format has. It never guesses.
 func (l *taskLine) detectFormat() Format {
 	repo := strings.ToLower(l.quietText("repo"))
 	switch {
+	case l.has("expected_output_json") || l.has("parsed_commit_content"):
+		return FormatR2EGym
+	case strings.Contains(l.quietText("image_name"), "swesmith") || strings.HasPrefix(repo, "swesmith/"):
+		return FormatSWESmith
+	case l.has("dockerhub_tag") || l.has("before_repo_set_cmd") || l.has("selected_test_files_to_run"):
+		return FormatSWEBenchPro
+	case l.has("fix_patch") && l.has("org"):
+		return FormatMultiSWE
+	case l.has("image_url") && (l.has("parent_commit") || l.has("f2p_script") || l.has("f2p_patch")):
+		return FormatScaleSWE
 	case l.has("install_config") && l.ofRebenchV2():
 		return FormatSWERebenchV2
 	case l.has("install_config"):
@@ -144,7 +194,7 @@ func (l *taskLine) detectFormat() Format {
 	case l.has("docker_image") || l.has("image_name"):
 		return FormatSWEBench
 	}
-	l.refuse("image", "is missing, and the line shows neither SWE-bench's nor SWE-Gym's form: add it, or name the format")
+	l.refuse("image", "is missing, and the row shows no known data set's form: add it, or name the format")
 	return ""
 }
 
@@ -172,8 +222,11 @@ func (l *taskLine) quietText(field string) string {
 // image is the line's image, or the one that the data set publishes for the instance id.
 func (l *taskLine) image(format Format) string {
 	names := []string{"image_name", "docker_image", "image"}
-	if format == FormatRelabel {
+	switch format {
+	case FormatRelabel:
 		names = []string{"image"}
+	case FormatScaleSWE:
+		names = append(names, "image_url")
 	}
 	for _, field := range names {
 		if l.has(field) {

@@ -6,27 +6,25 @@ import (
 	"relabel"
 )
 
-// MarkHeldOut marks exactly the tasks with these instance ids as held out. If no task has one
-// of the ids, it marks none and returns a relabel.CodeInvalid error that names the ids.
-func MarkHeldOut(tasks []relabel.Task, instances []string) error {
-	at := make(map[string]int, len(tasks))
-	for i, t := range tasks {
-		at[t.InstanceID] = i
+// HeldOut returns the chosen instance ids as a set. If one of them is not among ids, it returns a relabel.CodeInvalid
+// error that names such ids.
+func HeldOut(ids, chosen []string) (map[string]bool, error) {
+	if len(chosen) == 0 {
+		return nil, nil
 	}
+	known := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		known[id] = true
+	}
+	heldOut := make(map[string]bool, len(chosen))
 	var unknown []string
-	for _, id := range instances {
-		if _, ok := at[id]; !ok {
+	for _, id := range chosen {
+		if heldOut[id] = true; !known[id] {
 			unknown = append(unknown, id)
 		}
 	}
 	if len(unknown) > 0 {
-		return relabel.Errorf(relabel.CodeInvalid, "no task is named %s", strings.Join(unknown, ", ")).On("held_out")
+		return nil, relabel.Errorf(relabel.CodeInvalid, "no task is named %s", strings.Join(unknown[:min(20, len(unknown))], ", ")).On("held_out")
 	}
-	for i := range tasks {
-		tasks[i].HeldOut = false
-	}
-	for _, id := range instances {
-		tasks[at[id]].HeldOut = true
-	}
-	return nil
+	return heldOut, nil
 }

@@ -21,7 +21,7 @@ func (l *taskLine) readInstallConfig(t *relabel.Task, format Format) {
 		l.refuse("install_config", "%s", wrong)
 		return
 	}
-	inner := newTaskLine(l.number, fields)
+	inner := newTaskLine(l.place, fields)
 	inner.readTestCommand(t)
 	if t.TestCmd == "" && len(inner.problems) == 0 {
 		inner.refuse("test_cmd", "is missing or empty")
@@ -36,7 +36,7 @@ func (l *taskLine) readInstallConfig(t *relabel.Task, format Format) {
 // adopt copies the problems and the unused fields of an object in field.
 func (l *taskLine) adopt(field string, inner *taskLine) {
 	for _, p := range inner.problems {
-		l.refuse(field+"."+p.field, "%s", p.message)
+		l.refuse(field+"."+p.Field, "%s", p.Message)
 	}
 	for _, name := range inner.unused() {
 		l.fields[field+"."+name] = inner.fields[name]

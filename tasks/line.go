@@ -10,17 +10,17 @@ import (
 	"unicode/utf8"
 )
 
-// taskLine is one line of a task file with its problems.
+// taskLine is one row of a task file with its problems.
 type taskLine struct {
-	number   int
+	place    Place
 	fields   map[string]json.RawMessage
 	used     map[string]bool // the fields that were read into the task
-	problems []problem
+	problems []Problem
 }
 
 // newTaskLine returns a line with these fields, all unused.
-func newTaskLine(number int, fields map[string]json.RawMessage) *taskLine {
-	return &taskLine{number: number, fields: fields, used: map[string]bool{}}
+func newTaskLine(place Place, fields map[string]json.RawMessage) *taskLine {
+	return &taskLine{place: place, fields: fields, used: map[string]bool{}}
 }
 
 // unused returns the names of non-empty fields that were not read.
@@ -34,48 +34,8 @@ func (l *taskLine) unused() []string {
 	return names
 }
 
-// parseObject reads a JSON object into its fields, with names exactly as written. It describes
-// the problem of a text that is not an object or has a field twice.
-func parseObject(raw []byte) (fields map[string]json.RawMessage, wrong string) {
-	switch {
-	case bytes.HasPrefix(raw, []byte("PAR1")):
-		return nil, "this is a Parquet file; write it as JSONL first"
-	case bytes.HasPrefix(raw, []byte("[")):
-		return nil, "is a JSON array; JSONL has one object per line"
-	case !utf8.Valid(raw):
-		return nil, "is not UTF-8"
-	}
-	if err := json.Unmarshal(raw, new(json.RawMessage)); err != nil {
-		return nil, "is not JSON: " + err.Error()
-	}
-	if raw[0] != '{' {
-		return nil, "is not a JSON object"
-	}
-	fields = map[string]json.RawMessage{}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := d.Token(); err != nil { // the brace
-		return nil, "is not JSON: " + err.Error()
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, "is not JSON: " + err.Error()
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, "is not JSON: " + err.Error()
-		}
-		key := name.(string) // a member's name is a string
-		if _, twice := fields[key]; twice {
-			return nil, fmt.Sprintf("has the field %q twice", key)
-		}
-		fields[key] = value
-	}
-	return fields, ""
-}
-
 func (l *taskLine) refuse(field, format string, args ...any) {
-	l.problems = append(l.problems, problem{l.number, field, fmt.Sprintf(format, args...)})
+	l.problems = append(l.problems, Problem{l.place, field, fmt.Sprintf(format, args...)})
 }
 
 // has reports whether a field is present and not null.
@@ -112,12 +72,6 @@ func (l *taskLine) unquote(field string, raw json.RawMessage) string {
 	return l.checkText(field, raw, unquote(raw))
 }
 
-// unquote reads a JSON string. It replaces a lone surrogate by U+FFFD.
-func unquote(raw json.RawMessage) (s string) {
-	_ = json.Unmarshal(raw, &s) // parseObject has checked it
-	return s
-}
-
 // object returns the JSON of a field, which may be given as a JSON string that holds it.
 func (l *taskLine) object(field string) json.RawMessage {
 	raw := l.fields[field]
@@ -147,7 +101,15 @@ func (l *taskLine) checkText(field string, raw json.RawMessage, s string) string
 // tests reads a list of test names, given as a list or as a JSON string that holds one.
 // It removes duplicates.
 func (l *taskLine) tests(field string) []string {
+	if lower := strings.ToLower(field); !l.has(field) && l.has(lower) {
+		field = lower
+	}
 	items := l.list(field, "a list of test names", "the name of a test")
+	return distinct(items)
+}
+
+// distinct removes repeated items.
+func distinct(items []string) []string {
 	if items == nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ func TestTasksToLocaliseAreRead(t *testing.T) {
 	file := localiseLine(t, map[string]any{"hints_text": "a hint", "base_commit": strings.ToUpper(someCommit)}) + "\n" +
 		localiseLine(t, map[string]any{"instance_id": "acme__shelf-2", "gold_functions": nil, "gold_files": `["ü b.py"]`})
 	for _, format := range []Format{FormatAuto, FormatRelabel} {
-		got, _, err := readTasks(strings.NewReader(file), format)
+		got, err := readTasks(strings.NewReader(file), format)
 		want := []relabel.Task{
 			{Kind: relabel.Localise, InstanceID: "acme__shelf-1", Repo: "acme/shelf", BaseCommit: someCommit, ProblemStatement: "It falls.", HintsText: "a hint",
 				GoldFiles: []string{"a/b.py", "c.go"}, GoldFunctions: []string{"a/b.py::C.f", "c.go::T.g"}},
@@ -66,7 +66,7 @@ func TestBadFieldsOfTasksToLocaliseAreRefused(t *testing.T) {
 	} {
 		t.Run(c.field+" "+c.says, func(t *testing.T) {
 			file := localiseLine(t, map[string]any{"instance_id": "good"}) + "\n\n" + localiseLine(t, map[string]any{c.field: c.value})
-			got, _, err := readTasks(strings.NewReader(file), FormatAuto)
+			got, err := readTasks(strings.NewReader(file), FormatAuto)
 			var e *relabel.Error
 			if !errors.As(err, &e) || e.Code != relabel.CodeInvalid || e.Field != "line 3: "+c.field || !strings.Contains(e.Message, c.says) || got != nil {
 				t.Errorf("%v: got %v, want a refusal of line 3: %s that says %q", c.value, err, c.field, c.says)
@@ -85,7 +85,7 @@ func TestMuchGoldIsCheckedSoon(t *testing.T) {
 	}
 	file := localiseLine(t, map[string]any{"gold_files": files, "gold_functions": functions})
 	begun := time.Now()
-	got, _, err := readTasks(strings.NewReader(file), FormatAuto)
+	got, err := readTasks(strings.NewReader(file), FormatAuto)
 	if err != nil || len(got) != 1 || len(got[0].GoldFunctions) != n {
 		t.Errorf("%d tasks, %v", len(got), err)
 	}
@@ -106,17 +106,10 @@ func TestAFileHasTasksOfOneKind(t *testing.T) {
 		localise: "",
 		ownLine(t, map[string]any{"kind": "sample"}): `line 1: kind: "sample" is not one of repair, localise`,
 	} {
-		_, _, err := readTasks(strings.NewReader(file), FormatAuto)
+		_, err := readTasks(strings.NewReader(file), FormatAuto)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
-	}
-}
-
-func TestTasksToLocaliseCanBeHeldOut(t *testing.T) {
-	got, _, err := readTasks(strings.NewReader(localiseLine(t, nil)), FormatAuto)
-	if err != nil || MarkHeldOut(got, []string{"acme__shelf-1"}) != nil || !got[0].HeldOut {
-		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -166,7 +159,7 @@ func TestBadPairsAreRefused(t *testing.T) {
 			t.Errorf("%s %v: got %v", c.field, c.value, err)
 		}
 	}
-	for file, want := range map[string]string{"\n": "contains no pair", "[1]": "line 1: is a JSON array", pairLine(t, map[string]any{"patch": nil, "head_commit": "main"}): "line 1: head_commit: "} {
+	for file, want := range map[string]string{"\n": "contains no pair", "[1]": "row 1: is not a JSON object", pairLine(t, map[string]any{"patch": nil, "head_commit": "main"}): "line 1: head_commit: "} {
 		if _, _, err := ReadPairs(strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", file, err)
 		}

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"io"
 	"strconv"
 
 	"relabel"
@@ -20,20 +19,24 @@ type Pair struct {
 	PullNumber  int
 }
 
-// ReadPairs reads a JSONL file, one pair per line. unused counts lines as File does. Wrong lines are
-// errors as with Read.
-func ReadPairs(r io.Reader) (pairs []Pair, unused map[string]int, err error) {
+// ReadPairs reads a file with one pair per row, as Open. unused counts as Report. Wrong rows are errors as with Check.
+func ReadPairs(in Input) (pairs []Pair, unused map[string]int, err error) {
 	unused = map[string]int{}
-	err = readLines(r, func(line *taskLine) []problem {
+	var problems []Problem
+	err = readRows(Member{"", in}, func(line *taskLine) bool {
 		if len(line.problems) == 0 {
 			pairs = append(pairs, line.pair())
 		}
 		for _, field := range line.unused() {
 			unused[field]++
 		}
-		return line.problems
+		problems = append(problems, line.problems...)
+		return len(problems) <= maxProblems
 	})
-	if err == nil && len(pairs) == 0 {
+	switch {
+	case len(problems) > 0:
+		err = fileError(problems)
+	case err == nil && len(pairs) == 0:
 		err = relabel.Errorf(relabel.CodeInvalid, "the file contains no pair")
 	}
 	if err != nil {

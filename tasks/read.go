@@ -3,150 +3,186 @@
 package tasks
 
 import (
-	"bufio"
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"io"
+	"iter"
 	"strings"
 
 	"relabel"
 )
 
-// MaxLine is the longest line of a task file, in bytes.
-const MaxLine = 32 << 20
-
 // maxProblems bounds the problems of a file in one error.
 const maxProblems = 20
 
-// Format names the format of a task file's lines.
+// MaxSkipped bounds the skipped rows that a report names; it counts all.
+const MaxSkipped = 1000
+
+// maxUnused bounds the names of unused fields. Further ones are counted as otherUnused.
+const (
+	maxUnused   = 500
+	otherUnused = "other fields"
+)
+
+// Format names the format of a task file's rows.
 type Format string
 
-// The formats. FormatAuto detects each line's format by its fields; see detectFormat.
+// The formats. FormatAuto detects each row's format by its fields; see detectFormat.
 const (
 	FormatAuto         Format = "auto"
 	FormatRelabel      Format = "relabel"
-	FormatSWEBench     Format = "swebench" // SWE-bench, Lite and Verified, up to v5
+	FormatSWEBench     Format = "swebench" // SWE-bench, Lite, Verified, Multilingual and Multimodal, up to v5
 	FormatSWEBenchLive Format = "swebenchlive"
 	FormatSWEGym       Format = "swegym"
 	FormatSWERebench   Format = "swerebench"
 	FormatSWERebenchV2 Format = "swerebenchv2"
+	FormatSWESmith     Format = "swesmith"
+	FormatR2EGym       Format = "r2egym"
+	FormatScaleSWE     Format = "scaleswe"
+	FormatSWEBenchPro  Format = "swebenchpro"
+	FormatMultiSWE     Format = "multiswebench" // Multi-SWE-bench and Multi-SWE-RL
 )
 
-// Formats lists the formats that Read takes.
+// Formats lists the formats that Open takes.
 var Formats = []Format{
 	FormatAuto, FormatRelabel, FormatSWEBench, FormatSWEBenchLive, FormatSWEGym, FormatSWERebench, FormatSWERebenchV2,
+	FormatSWESmith, FormatR2EGym, FormatScaleSWE, FormatSWEBenchPro, FormatMultiSWE,
 }
 
-// File is what was read from a file of tasks.
-type File struct {
-	Tasks  []relabel.Task // in file order, without ids
-	Digest string         // hex SHA-256 of the file's bytes
-	// Unused counts, by field name, the lines with a value in that field that the task does not
-	// use. A field of install_config is named install_config.FIELD.
-	Unused map[string]int
+// Options say how a file is read.
+type Options struct {
+	Format  Format // "" is FormatAuto
+	Split   string // of an archive, only the files of this split; "" means all
+	SkipBad bool   // rows with problems are left out and reported
 }
 
-// problem is a problem of one field of one line.
-type problem struct {
-	line    int    // from 1
-	field   string // "" if the whole line is wrong
-	message string
+// Set is the tasks of a file, or of the files of an archive, whose rows are read one at a time. It is not safe for
+// concurrent use.
+type Set struct {
+	files   []Member
+	options Options
+	bad     map[int]bool // rows that Check found wrong, by their number in all files, from 0
 }
 
-func (p problem) where() string {
-	if p.field == "" {
-		return fmt.Sprintf("line %d", p.line)
+// Report is what Check found.
+type Report struct {
+	Kind  relabel.TaskKind
+	IDs   []string // instance ids, in reading order
+	Files []string // of an archive, in reading order
+	// Unused counts, by field name, the rows with a value in that field that the task does not
+	// use. A field of an object in a field is named FIELD.FIELD.
+	Unused  map[string]int
+	Skipped []Problem // of skipped rows, MaxSkipped at most
+	Skips   int       // number of skipped rows
+}
+
+// Open lists the files of an input: JSONL, a JSON array or Parquet, the first two also in gzip or zstd, or a tar
+// archive of such files. It recognises them by their bytes. Errors are relabel.CodeInvalid.
+func Open(in Input, options Options) (*Set, error) {
+	if options.Format == "" {
+		options.Format = FormatAuto
 	}
-	return fmt.Sprintf("line %d: %s", p.line, p.field)
+	if err := checkFormat(options.Format); err != nil {
+		return nil, err
+	}
+	files, err := membersOf(in, options.Split)
+	if err != nil {
+		return nil, err
+	}
+	return &Set{files: files, options: options}, nil
 }
 
-// Read reads a JSONL file, one task per line. A byte order mark and blank lines are
-// skipped.
-//
-// If any line is wrong, it returns no task and a relabel.CodeInvalid error: Field names the
-// first wrong line and field ("line 7: FAIL_TO_PASS"), Message lists at most 20 problems.
-func Read(r io.Reader, format Format) (File, error) {
-	if err := checkFormat(format); err != nil {
-		return File{}, err
+// OpenFiles is Open for the files of a folder, or several files.
+func OpenFiles(files []Member, options Options) (*Set, error) {
+	if options.Format == "" {
+		options.Format = FormatAuto
 	}
-	hash := sha256.New()
-	file := fileReader{format: format, unused: map[string]int{}, lines: map[string]int{}}
-	if err := readLines(io.TeeReader(r, hash), file.add); err != nil {
-		return File{}, err
+	if err := checkFormat(options.Format); err != nil {
+		return nil, err
 	}
-	if len(file.tasks) == 0 {
-		return File{}, relabel.Errorf(relabel.CodeInvalid, "the file contains no task")
+	files, err := chooseSplit(files, options.Split)
+	if err != nil {
+		return nil, err
 	}
-	return File{Tasks: file.tasks, Digest: hex.EncodeToString(hash.Sum(nil)), Unused: file.unused}, nil
+	return &Set{files: files, options: options}, nil
 }
 
-// readLines passes each line that is not blank to add, which returns its problems. It fails if there
-// are any.
-func readLines(r io.Reader, add func(line *taskLine) []problem) error {
-	in := bufio.NewReaderSize(r, 1<<16)
-	var problems []problem
-	for number := 1; ; number++ {
-		line, long, err := readLine(in, MaxLine)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return relabel.Errorf(relabel.CodeInvalid, "the file cannot be read completely").Because(err)
+// Check reads all rows. If any row is wrong and SkipBad is not set, it returns a relabel.CodeInvalid error: Field names
+// the first wrong row and field ("line 7: FAIL_TO_PASS"), Message lists at most 20 problems.
+func (s *Set) Check() (Report, error) {
+	c := newChecker(s.options)
+	for _, file := range s.files {
+		if file.Name != "" {
+			c.report.Files = append(c.report.Files, file.Name)
 		}
-		if number == 1 {
-			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		if err := readRows(file, c.add); err != nil {
+			return Report{}, c.failed(err)
 		}
-		if line = bytes.TrimSpace(line); long || len(line) > 0 {
-			problems = append(problems, add(readTaskLine(number, line, long))...)
-		}
-		if err != nil || len(problems) > maxProblems {
+		if c.full() {
 			break
 		}
 	}
-	if len(problems) > 0 {
-		return fileError(problems)
+	if err := c.verdict(); err != nil {
+		return Report{}, err
 	}
-	return nil
+	s.bad = c.bad
+	return c.report, nil
 }
 
-// fileReader collects the lines of a file.
-type fileReader struct {
-	format Format
-	tasks  []relabel.Task
-	unused map[string]int
-	lines  map[string]int // instance id → line
-	kind   relabel.TaskKind
-	first  int // the line that has the kind
+// Tasks reads the tasks that Check found right, in the same order, without ids. An error ends it.
+func (s *Set) Tasks() iter.Seq2[relabel.Task, error] {
+	return func(yield func(relabel.Task, error) bool) {
+		number := -1
+		for _, file := range s.files {
+			ended := false
+			var wrong error
+			err := readRows(file, func(line *taskLine) bool {
+				if number++; s.bad[number] {
+					return true
+				}
+				task := line.task(s.options.Format)
+				if len(line.problems) > 0 {
+					wrong = fileError(line.problems)
+					return false
+				}
+				ended = !yield(task, nil)
+				return !ended
+			})
+			if ended {
+				return
+			}
+			if err == nil {
+				err = wrong
+			}
+			if err != nil {
+				yield(relabel.Task{}, err)
+				return
+			}
+		}
+	}
 }
 
-// add reads one line that is not blank.
-func (f *fileReader) add(line *taskLine) []problem {
-	var task relabel.Task
-	if len(line.problems) == 0 {
-		task = line.task(f.format)
-	}
-	if first := f.lines[task.InstanceID]; first > 0 && task.InstanceID != "" {
-		line.refuse("instance_id", "%q is that of line %d too", task.InstanceID, first)
-	} else {
-		f.lines[task.InstanceID] = line.number
-	}
-	f.checkKind(line, task.Kind)
-	for _, field := range line.unused() {
-		f.unused[field]++
-	}
-	f.tasks = append(f.tasks, task)
-	return line.problems
+// File is what was read from a small file of tasks.
+type File struct {
+	Tasks  []relabel.Task // in file order, without ids
+	Unused map[string]int // see Report
 }
 
-// checkKind refuses a kind of task that is not that of the lines before.
-func (f *fileReader) checkKind(line *taskLine, kind relabel.TaskKind) {
-	switch {
-	case kind == "": // its line has a problem
-	case f.kind == "":
-		f.kind, f.first = kind, line.number
-	case kind != f.kind:
-		line.refuse("kind", "is %s, and that of line %d is %s: a file has tasks of one kind", kind, f.first, f.kind)
+// Read reads a whole file into memory. Errors are those of Open and Check.
+func Read(in Input, format Format) (File, error) {
+	set, err := Open(in, Options{Format: format})
+	if err != nil {
+		return File{}, err
 	}
+	report, err := set.Check()
+	if err != nil {
+		return File{}, err
+	}
+	file := File{Unused: report.Unused}
+	for task, err := range set.Tasks() {
+		if err != nil {
+			return File{}, err
+		}
+		file.Tasks = append(file.Tasks, task)
+	}
+	return file, nil
 }
 
 func checkFormat(format Format) error {
@@ -158,51 +194,4 @@ func checkFormat(format Format) error {
 		names[i] = string(f)
 	}
 	return relabel.Errorf(relabel.CodeInvalid, "%q is not one of %s", format, strings.Join(names, ", ")).On("format")
-}
-
-// readTaskLine reads the fields of one line, or describes why it cannot.
-func readTaskLine(number int, text []byte, long bool) *taskLine {
-	line := newTaskLine(number, nil)
-	if long {
-		line.refuse("", "is longer than %d MiB", MaxLine>>20)
-		return line
-	}
-	fields, wrong := parseObject(text)
-	if wrong != "" {
-		line.refuse("", "%s", wrong)
-		return line
-	}
-	line.fields = fields
-	return line
-}
-
-// readLine reads a line with its newline. It reads a line over limit completely, keeps nothing
-// of it, and reports long.
-func readLine(in *bufio.Reader, limit int) (line []byte, long bool, err error) {
-	for {
-		part, err := in.ReadSlice('\n')
-		if long = long || len(line)+len(part) > limit; long {
-			line = nil
-		} else {
-			line = append(line, part...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, long, err
-		}
-	}
-}
-
-// fileError returns the error for the problems of a file, with the first one as its Field.
-func fileError(problems []problem) error {
-	more := ""
-	if len(problems) > maxProblems {
-		problems, more = problems[:maxProblems], "\nand more; nothing after this line was read"
-	}
-	var b strings.Builder
-	b.WriteString(problems[0].message)
-	for _, p := range problems[1:] {
-		b.WriteString("\n" + p.where() + ": " + p.message)
-	}
-	b.WriteString(more)
-	return relabel.Errorf(relabel.CodeInvalid, "%s", b.String()).On(problems[0].where())
 }

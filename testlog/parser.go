@@ -103,6 +103,8 @@ var parsers = []Parser{
 	{"jq", Other, parseJQ},
 	{"micropython_test", Other, parseMicroPython},
 	{"dotnet", DotNet, parseDotNet},
+	{"r2egym", Other, parseR2EGym},
+	{"testsjson", Other, parseTestsJSON},
 }
 
 // aliases are further names of parsers. Data sets name many after a repository.

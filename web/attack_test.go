@@ -24,7 +24,7 @@ func (s *site) attacked() (done, other, failed relabel.Trajectory) {
 			ProblemStatement: hostile, HintsText: hostile, LogParser: "pytest", TestCmd: hostile, Patch: patch + "+" + hostile, TestPatch: patch + "+" + hostile,
 			FailToPass: []string{"f " + hostile}, PassToPass: []string{"p " + hostile}})
 	}
-	s.must(s.store.CreateTaskset(ctx, set, tasks))
+	s.must(s.store.CreateTaskset(ctx, set, relabel.TaskList(tasks)))
 	policy := func(name string) relabel.ID {
 		p, err := s.store.CreatePolicy(ctx, relabel.Policy{ID: relabel.NewID(), Name: name, BaseURL: "http://h/v1?" + hostile, Model: hostile, Server: relabel.ServerGeneric,
 			Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits, Tokenizer: hostile, ChatTemplate: hostile})

@@ -38,7 +38,7 @@ func (s *site) verified() relabel.Taskset {
 		tasks = append(tasks, relabel.Task{ID: relabel.NewID(), TasksetID: set.ID, InstanceID: fmt.Sprintf("%s-%02d", strings.ReplaceAll(repo, "/", "__"), i), Repo: repo, BaseCommit: fmt.Sprint("c", i),
 			Image: "relabel/python:1", Workdir: "/testbed", ProblemStatement: "It fails.", LogParser: "pytest", TestCmd: "pytest -rA", FailToPass: []string{"t::a"}, PassToPass: []string{}, HeldOut: i%4 == 0})
 	}
-	s.must(s.store.CreateTaskset(s.t.Context(), set, tasks))
+	s.must(s.store.CreateTaskset(s.t.Context(), set, relabel.TaskList(tasks)))
 	return set
 }
 

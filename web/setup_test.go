@@ -20,7 +20,6 @@ import (
 	"relabel/shard/shardtest"
 	"relabel/store"
 	"relabel/store/storetest"
-	"relabel/tasks"
 	"relabel/web"
 )
 
@@ -57,7 +56,7 @@ func start(t testing.TB, change ...func(*server.Config)) *site {
 	s := &site{t: t, store: storetest.New(t), rows: shownRows{}, mend: []string{"t::a"}}
 	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
 	var rest http.Handler
-	config := server.Config{Store: s.store, Log: log, Plan: schedule.Plan, ParseTasks: tasks.Read, DrawHeldOut: schedule.DrawHeldOut,
+	config := server.Config{Store: s.store, Log: log, Plan: schedule.Plan, DrawHeldOut: schedule.DrawHeldOut,
 		PrepareRun: func(r relabel.Run) (relabel.Run, error) { return r, schedule.ValidateRun(r) },
 		ChooseScaffold: func(string, relabel.TaskKind) (string, relabel.Prompts, error) {
 			return "openhands", relabel.Prompts{}, nil
@@ -123,7 +122,7 @@ func (s *site) begin(name string, executors ...string) []relabel.Trajectory {
 		tasks = append(tasks, relabel.Task{ID: relabel.NewID(), TasksetID: set.ID, InstanceID: fmt.Sprintf("marshmallow__marshmallow-%d", 1300+i), Image: "relabel/python:1", Workdir: "/testbed",
 			ProblemStatement: "TimeDelta serialization is off by one.\n\n```py\nassert f.serialize(345) == 345  # <b>fails</b>\n```", LogParser: "pytest", TestCmd: "pytest -rA", FailToPass: s.mend, PassToPass: s.keep})
 	}
-	s.must(s.store.CreateTaskset(ctx, set, tasks))
+	s.must(s.store.CreateTaskset(ctx, set, relabel.TaskList(tasks)))
 	policy := func(kind string) relabel.Policy {
 		p, err := s.store.CreatePolicy(ctx, relabel.Policy{ID: relabel.NewID(), Name: name + "-" + kind, BaseURL: "http://h/v1", Model: "m", Server: relabel.ServerGeneric, Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits})
 		s.must(err)

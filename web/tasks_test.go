@@ -162,7 +162,7 @@ func TestTextsOfTasksAreInert(t *testing.T) {
 		HintsText: hostile, Patch: hostile, TestPatch: hostile, TestCmd: hostile, LogParser: hostile, FailToPass: []string{hostile}, PassToPass: []string{hostile}}
 	dots := task
 	dots.ID, dots.InstanceID = relabel.NewID(), ".."
-	s.must(s.store.CreateTaskset(t.Context(), set, []relabel.Task{task, dots}))
+	s.must(s.store.CreateTaskset(t.Context(), set, relabel.TaskList([]relabel.Task{task, dots})))
 	s.begin("demo", "s")
 	run := s.run
 	run.ID, run.Name, run.TasksetID = relabel.NewID(), hostile, set.ID

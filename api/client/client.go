@@ -152,7 +152,8 @@ const (
 // file is a body that is sent as it is.
 type file struct {
 	kind    string // Content-Type
-	content []byte
+	content io.Reader
+	size    int64 // bytes of content
 }
 
 // Send is for what has no method: it sends a body (nil: none; a file as it is; anything else as JSON) to a path such as /v1/runs and reads the JSON
@@ -164,7 +165,7 @@ func (c *Client) Send(ctx context.Context, method, path string, body, out any) e
 		if err != nil {
 			return err
 		}
-		f = file{"application/json", text}
+		f = file{"application/json", bytes.NewReader(text), int64(len(text))}
 	}
 	res, err := c.whole(ctx, method, path, f)
 	if err != nil {
@@ -212,9 +213,12 @@ func (c *Client) whole(ctx context.Context, method, path string, f file) (*http.
 // open sends a request and returns the answer if it is not a problem. The caller closes
 // its body.
 func (c *Client) open(ctx context.Context, method, path string, f file, header http.Header) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(f.content))
+	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, f.content)
 	if err != nil {
 		return nil, err
+	}
+	if f.content != nil {
+		req.ContentLength = f.size
 	}
 	if header != nil {
 		req.Header = header

@@ -2,15 +2,17 @@ package client
 
 import (
 	"context"
+	"io"
 	"net/url"
 
 	"relabel"
 	"relabel/api"
 )
 
-// ImportTaskset imports JSONL with one task per line. options takes name, format, held_out, held_out_count and held_out_seed.
-func (c *Client) ImportTaskset(ctx context.Context, options url.Values, lines []byte) (api.ImportedTaskset, error) {
-	return post[api.ImportedTaskset](ctx, c, under(at("tasksets"), options), file{"application/x-ndjson", lines})
+// ImportTaskset imports a file of tasks, or a tar archive of several, of size bytes. options takes name, format, split,
+// append, skip_bad, held_out, held_out_count and held_out_seed.
+func (c *Client) ImportTaskset(ctx context.Context, options url.Values, content io.Reader, size int64) (api.ImportedTaskset, error) {
+	return post[api.ImportedTaskset](ctx, c, under(at("tasksets"), options), file{"application/octet-stream", content, size})
 }
 
 // Tasksets lists all task sets, newest first.

@@ -44,7 +44,7 @@ func (c *Client) AddTokenizer(ctx context.Context, name string, files relabel.To
 	if err := archive.Close(); err != nil {
 		return t, err
 	}
-	return post[relabel.Tokenizer](ctx, c, under(at("tokenizers"), url.Values{"name": {name}}), file{"application/x-tar", body.Bytes()})
+	return post[relabel.Tokenizer](ctx, c, under(at("tokenizers"), url.Values{"name": {name}}), file{"application/x-tar", &body, int64(body.Len())})
 }
 
 // TokenizerFiles fetches the files of a registered tokenizer, named as Tokenizer names it.

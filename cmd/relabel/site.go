@@ -11,7 +11,6 @@ import (
 	"relabel/envs/scaffold"
 	"relabel/mixer/schedule"
 	"relabel/server"
-	"relabel/tasks"
 	"relabel/web"
 	"relabel/worker"
 )
@@ -32,7 +31,6 @@ func (p *process) site(ready func(context.Context) []api.Check, token bool) (htt
 	site = server.New(server.Config{
 		Store:          p.db.Store,
 		Plan:           schedule.Plan,
-		ParseTasks:     tasks.Read,
 		DrawHeldOut:    schedule.DrawHeldOut,
 		PrepareRun:     prepareRun,
 		ChooseScaffold: scaffold.Choose,

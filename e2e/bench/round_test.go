@@ -43,7 +43,7 @@ func begin(b *testing.B, s *store.Store, o roundOf) round {
 		ProblemStatement: piece(r, 2000), TestCmd: "pytest -rA", LogParser: "pytest", FailToPass: []string{"a::b"}, PassToPass: []string{}}
 	set := relabel.Taskset{ID: relabel.NewID(), Name: "tasks of " + relabel.NewID().String(), Digest: strings.Repeat("ab", 32)}
 	task.TasksetID = set.ID
-	must(b, s.CreateTaskset(ctx, set, []relabel.Task{task}))
+	must(b, s.CreateTaskset(ctx, set, relabel.TaskList([]relabel.Task{task})))
 	teacher := storePolicy(b, s, "teacher", serve(b, o.teacher, o.hold))
 	student := storePolicy(b, s, "student", serve(b, o.student, o.hold))
 	run := relabel.Run{ID: relabel.NewID(), Name: "run " + relabel.NewID().String(), Recipe: relabel.DAgger, Scaffold: "openhands",

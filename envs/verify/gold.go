@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -111,7 +112,7 @@ func (f *goldFacts) note(task relabel.Task, takes bool, left map[string]bool, t 
 }
 
 func keyOf(task relabel.Task) taskKey {
-	fields := []string{task.Image, task.Workdir, task.BaseCommit, task.TestCmd, task.EvalScript, task.LogParser, task.Repo, task.Patch, task.TestPatch}
+	fields := []string{task.Image, task.Workdir, task.BaseCommit, task.TestCmd, task.EvalScript, task.LogParser, task.Repo, task.Patch, task.TestPatch, task.StartPatch, fmt.Sprint(task.Expected)}
 	fields = slices.Concat(fields, task.FailToPass, task.PassToPass)
 	return sha256.Sum256([]byte(strings.Join(fields, "\x00")))
 }

@@ -32,7 +32,10 @@ type stage struct {
 // play runs the steps of a trial: apply the patch to an index, decide what is graded, write that and
 // the tests into the working tree, run the tests, judge.
 func (s *stage) play(ctx context.Context) trial {
-	t := s.read(ctx)
+	t := s.start(ctx)
+	if t == nil {
+		t = s.read(ctx)
+	}
 	if t == nil {
 		t = s.lay(ctx)
 	}
@@ -43,6 +46,19 @@ func (s *stage) play(ctx context.Context) trial {
 	t.verdict.DroppedCount = len(s.dropped)
 	t.verdict.Dropped = s.dropped[:min(len(s.dropped), relabel.MaxDroppedPaths)]
 	return *t
+}
+
+// start makes the state that work on the task starts from. It returns a trial if that fails.
+func (s *stage) start(ctx context.Context) *trial {
+	if s.task.StartPatch == "" {
+		return nil
+	}
+	if err := envs.ApplyStartPatch(ctx, s.sandbox, s.task); err != nil {
+		t := doubtful("%v", err)
+		return &t
+	}
+	s.task.BaseCommit = "" // the commit that it made, which is HEAD
+	return nil
 }
 
 // read checks out the base commit and applies the patch to an index. It returns a trial if that

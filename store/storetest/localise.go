@@ -22,7 +22,7 @@ func SeedLocalise(t testing.TB, s *store.Store, n int) Seeded {
 				BaseCommit: strings.Repeat("0", 40), ProblemStatement: "It does not work.", GoldFiles: []string{"a.py", "b.go"}, GoldFunctions: []string{"a.py::f", "b.go::g"}}
 			d.Trajectories[i].TaskID, d.Trajectories[i].Kind, d.Trajectories[i].Executors = d.Tasks[i].ID, relabel.Sample, "ssssss"
 		}
-		must(t, s.CreateTaskset(context.Background(), d.Taskset, d.Tasks))
+		must(t, s.CreateTaskset(context.Background(), d.Taskset, relabel.TaskList(d.Tasks)))
 		d.Run.TaskKind, d.Run.Limits = relabel.Localise, relabel.Localise.DefaultLimits()
 		d.Run.TasksetID, d.Run.Scaffold, d.Run.Recipe, d.Run.TeacherID, d.Run.Beta = d.Taskset.ID, "reposearcher", relabel.GRPO, relabel.ID{}, nil
 		d.Iteration.Kind, d.Iteration.Beta = relabel.Sample, nil

@@ -41,7 +41,7 @@ func SeedWith(t testing.TB, s *store.Store, n int, change func(*Seeded)) Seeded 
 			Repo: "owner/repo", Image: "relabel/test", Workdir: "/testbed", ProblemStatement: fmt.Sprintf("Issue %d: it does not work.", i),
 			TestCmd: "pytest -rA", LogParser: "pytest", FailToPass: []string{"tests/test_a.py::test_it"}, PassToPass: []string{}})
 	}
-	must(t, s.CreateTaskset(ctx, d.Taskset, d.Tasks))
+	must(t, s.CreateTaskset(ctx, d.Taskset, relabel.TaskList(d.Tasks)))
 	d.Teacher, d.Student = Policy(t, s, "teacher"), Policy(t, s, "student")
 	d.Run = relabel.Run{ID: relabel.NewID(), Name: "run " + relabel.NewID().String(), Recipe: relabel.DAgger, Scaffold: "openhands", Draw: relabel.DrawAnew,
 		Prompts:   relabel.Prompts{System: "You fix bugs.", First: "In {workdir}: {problem_statement}", Tools: []relabel.Tool{{Name: "finish", Parameters: "{}"}}},

@@ -61,7 +61,7 @@ func TestALineHasTheWholeTask(t *testing.T) {
 	if err := tasks.WriteTerminal(&line, want); err != nil {
 		t.Fatal(err)
 	}
-	file, err := tasks.Read(&line, tasks.FormatAuto)
+	file, err := tasks.Read(bytes.NewReader(line.Bytes()), tasks.FormatAuto)
 	if err != nil {
 		t.Fatal(err)
 	}

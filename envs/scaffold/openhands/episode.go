@@ -37,10 +37,29 @@ func Start(ctx context.Context, host envs.Host, claim relabel.Claim) (*Episode, 
 	if err != nil {
 		return nil, err
 	}
-	if err := e.hideHistory(ctx, claim.Task.BaseCommit); err != nil {
-		return nil, startFailed("hiding the repository's history", errors.Join(err, e.Close(ctx)))
+	if err := e.prepare(ctx, claim.Task); err != nil {
+		return nil, errors.Join(err, e.Close(ctx))
 	}
 	return e, nil
+}
+
+// prepare makes the state that the rollout starts from: the task's start patch applied, nothing later than its base
+// commit, and nothing that the task hides.
+func (e *Episode) prepare(ctx context.Context, task relabel.Task) error {
+	base := task.BaseCommit
+	if task.StartPatch != "" {
+		if err := envs.ApplyStartPatch(ctx, e.sandbox, task); err != nil {
+			return startFailed("applying the start patch", err)
+		}
+		base = "HEAD"
+	}
+	if err := e.hideHistory(ctx, base); err != nil {
+		return startFailed("hiding the repository's history", err)
+	}
+	if err := envs.RemovePaths(ctx, e.sandbox, task.Hidden); err != nil {
+		return startFailed("removing what the task hides", err)
+	}
+	return nil
 }
 
 // Open makes a sandbox for the claim's attempt that need not have a repository. spec has its image, working folder

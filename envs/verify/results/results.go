@@ -10,6 +10,9 @@ import (
 // and every test of PASS_TO_PASS passed or was skipped, as in swebench 5.0.2
 // (grading.test_maintained). An absent test has not passed.
 func Grade(task relabel.Task, outcomes testlog.Outcomes) relabel.Verdict {
+	if task.Expected != nil {
+		return gradeExactly(task.Expected, outcomes)
+	}
 	v := relabel.Verdict{Passed: true, Reason: relabel.VerdictTestsPassed, Tests: map[string]relabel.TestStatus{}}
 	for i, list := range [][]string{task.FailToPass, task.PassToPass} {
 		for _, id := range list {

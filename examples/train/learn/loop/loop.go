@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/url"
@@ -209,6 +210,6 @@ func (l *loop) importTasks(ctx context.Context, seed int) error {
 		lines = append(append(lines, line...), '\n')
 	}
 	l.say("seed %d: %d tasks in %s", seed, len(tasks), image)
-	_, err = l.client.ImportTaskset(ctx, heldOut, lines)
+	_, err = l.client.ImportTaskset(ctx, heldOut, bytes.NewReader(lines), int64(len(lines)))
 	return err
 }

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relabel"
+	"relabel/tasks"
+)
+
+// taskFile is a file of tasks on this machine.
+type taskFile struct {
+	name string // in the archive, with slashes
+	path string
+	size int64
+}
+
+// findTaskFiles lists the files of paths: a file is taken as it is, of a folder the files with rows.
+func findTaskFiles(paths []string) ([]taskFile, error) {
+	var files []taskFile
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, taskFile{filepath.Base(path), path, info.Size()})
+			continue
+		}
+		found, err := taskFilesIn(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	seen := map[string]string{}
+	for _, f := range files {
+		if other, twice := seen[f.name]; twice {
+			return nil, relabel.Errorf(relabel.CodeInvalid, "%s and %s have the same name: put them into a folder, and give the folder", other, f.path)
+		}
+		seen[f.name] = f.path
+	}
+	return files, nil
+}
+
+// taskFilesIn lists the files of a folder with rows.
+func taskFilesIn(folder string) ([]taskFile, error) {
+	var files []taskFile
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(folder, path)
+		name = filepath.ToSlash(name)
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		case entry.IsDir():
+			return nil
+		case entry.Name() == "task.toml":
+			return relabel.Errorf(relabel.CodeInvalid, "%s is a task folder of Harbor: give the folder with task folders alone", filepath.Dir(path))
+		case !tasks.HasRows(name):
+			return nil
+		}
+		info, err := os.Stat(path) // Hugging Face's cache has links
+		if err != nil {
+			return err
+		}
+		files = append(files, taskFile{name, path, info.Size()})
+		return nil
+	})
+	if err == nil && len(files) == 0 {
+		err = relabel.Errorf(relabel.CodeInvalid, "%s has no file with rows: .jsonl, .json or .parquet, also with .gz or .zst", folder)
+	}
+	return files, err
+}
+
+// upload returns the body of an import with its size: a file as it is, a folder or several files as a tar archive. It is
+// written as it is read; close ends that.
+func upload(paths []string, skip bool) (body io.Reader, size int64, closeBody func() error, err error) {
+	lines, err := harborTasks(paths, skip)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	if lines != nil {
+		return bytes.NewReader(lines), int64(len(lines)), func() error { return nil }, nil
+	}
+	files, err := findTaskFiles(paths)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	if info, _ := os.Stat(paths[0]); len(files) == 1 && info != nil && !info.IsDir() {
+		f, err := os.Open(files[0].path)
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		if files[0].size == 0 {
+			return nil, 0, nil, errors.Join(noTask(files[0].path), f.Close())
+		}
+		return f, files[0].size, f.Close, nil
+	}
+	slices.SortFunc(files, func(a, b taskFile) int { return strings.Compare(a.name, b.name) })
+	counted := &counter{}
+	if err := writeTar(counted, files, func(taskFile) (io.ReadCloser, error) { return nil, nil }); err != nil {
+		return nil, 0, nil, err
+	}
+	reader, writer := io.Pipe()
+	go func() {
+		_ = writer.CloseWithError(writeTar(writer, files, func(f taskFile) (io.ReadCloser, error) { return os.Open(f.path) }))
+	}()
+	return reader, counted.bytes, reader.Close, nil
+}
+
+// harborTasks returns the task folders of Harbor at a path as a task file; nil if it has none.
+func harborTasks(paths []string, skip bool) ([]byte, error) {
+	if len(paths) != 1 {
+		return nil, nil
+	}
+	set, closeSet, err := openHarbor(paths[0])
+	if err != nil || set == nil {
+		return nil, err
+	}
+	lines, err := harborLines(set, skip)
+	return lines, errors.Join(err, closeSet())
+}
+
+// readLines reads a file of tasks, or task folders of Harbor as such a file.
+func readLines(path string) ([]byte, error) {
+	lines, err := harborTasks([]string{path}, false)
+	if err != nil || lines != nil {
+		return lines, err
+	}
+	return os.ReadFile(path)
+}
+
+// counter counts the bytes that are written to it.
+type counter struct{ bytes int64 }
+
+// Write counts.
+func (c *counter) Write(p []byte) (int, error) {
+	c.bytes += int64(len(p))
+	return len(p), nil
+}
+
+// writeTar writes an archive of files. The same files make the same archive. If open gives no reader, it counts the
+// file's bytes alone.
+func writeTar(out io.Writer, files []taskFile, open func(taskFile) (io.ReadCloser, error)) error {
+	archive := tar.NewWriter(out)
+	for _, f := range files {
+		if err := archive.WriteHeader(&tar.Header{Name: f.name, Size: f.size, Mode: 0o644, Typeflag: tar.TypeReg, Format: tar.FormatPAX}); err != nil {
+			return err
+		}
+		content, err := open(f)
+		if err != nil {
+			return err
+		}
+		if content == nil {
+			content = io.NopCloser(io.LimitReader(zeros{}, f.size))
+		}
+		n, err := io.Copy(archive, content)
+		if err = errors.Join(err, content.Close()); err == nil && n != f.size {
+			err = fmt.Errorf("%s changed while it was sent", f.path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return archive.Close()
+}
+
+// zeros reads as zeros without end.
+type zeros struct{}
+
+// Read leaves the bytes as they are: none of them counts.
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// ReadTaskFiles reads the tasks of files or folders in any known format.
+func ReadTaskFiles(paths []string, options tasks.Options) (all []relabel.Task, err error) {
+	lines, err := harborTasks(paths, false)
+	if err != nil {
+		return nil, err
+	}
+	if lines != nil {
+		file, err := tasks.Read(bytes.NewReader(lines), tasks.FormatAuto)
+		return file.Tasks, err
+	}
+	files, err := findTaskFiles(paths)
+	if err != nil {
+		return nil, err
+	}
+	var members []tasks.Member
+	for _, f := range files {
+		opened, err := os.Open(f.path)
+		if err != nil {
+			return nil, err
+		}
+		defer opened.Close()
+		members = append(members, tasks.Member{Name: f.name, Input: io.NewSectionReader(opened, 0, f.size)})
+	}
+	set, err := openMembers(members, options)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := set.Check(); err != nil {
+		return nil, err
+	}
+	for task, err := range set.Tasks() {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, task)
+	}
+	return all, nil
+}
+
+// openMembers opens one file as itself, which may be an archive, and several as those of a folder.
+func openMembers(members []tasks.Member, options tasks.Options) (*tasks.Set, error) {
+	if len(members) == 1 {
+		return tasks.Open(members[0].Input, options)
+	}
+	return tasks.OpenFiles(members, options)
+}
+
+// noTask is the error for a file without tasks.
+func noTask(path string) error {
+	return relabel.Errorf(relabel.CodeInvalid, "%s contains no task; a task file has one task per row", path)
+}

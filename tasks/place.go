@@ -1,0 +1,33 @@
+package tasks
+
+import "fmt"
+
+// Place is where a row lies in what was read.
+type Place struct {
+	File string // its path in an archive; "" if there is only one file
+	Word string // line, or row in files without lines
+	Row  int    // from 1
+}
+
+// String returns "line 7", or "data/train.parquet: row 7" in an archive.
+func (p Place) String() string {
+	text := fmt.Sprintf("%s %d", p.Word, p.Row)
+	if p.File != "" {
+		text = p.File + ": " + text
+	}
+	return text
+}
+
+// Problem is a problem of one field of one row.
+type Problem struct {
+	Place
+	Field   string // "" if the whole row is wrong
+	Message string
+}
+
+func (p Problem) where() string {
+	if p.Field == "" {
+		return p.Place.String()
+	}
+	return p.Place.String() + ": " + p.Field
+}

@@ -1,0 +1,33 @@
+package testlog
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// maxObjects bounds the places of a log that are tried as such an object.
+const maxObjects = 1000
+
+// parseTestsJSON reads what the parsers of SWE-bench Pro write: an object with the list tests, of objects with name and
+// status. The last such object of the log counts.
+func parseTestsJSON(log []byte) Outcomes {
+	key := []byte(`"tests"`)
+	for end, tried := len(log), 0; tried < maxObjects; tried++ {
+		if end = bytes.LastIndex(log[:end], key); end < 0 {
+			break
+		}
+		at := bytes.LastIndexByte(log[:end], '{')
+		var report struct {
+			Tests []struct{ Name, Status string }
+		}
+		if at < 0 || json.NewDecoder(bytes.NewReader(log[at:])).Decode(&report) != nil {
+			continue
+		}
+		o := Outcomes{}
+		for _, test := range report.Tests {
+			o.add(test.Name, statuses[test.Status])
+		}
+		return o
+	}
+	return Outcomes{}
+}
