@@ -56,8 +56,8 @@ func (v *validator) validate(ctx context.Context, task relabel.Task, o ValidateO
 	return relabel.Assess(task, o.Times, o.VerifySeconds, gold, []relabel.Verdict{verdict(mend), verdict(mend)}), nil
 }
 
-// taskFile writes a file with a task for each instance id and blank lines between them.
-func taskFile(t *testing.T, instances ...string) (path string, lines []string) {
+// writeTasks writes a file with a task for each instance id and blank lines between them.
+func writeTasks(t *testing.T, instances ...string) (path string, lines []string) {
 	t.Helper()
 	for _, instance := range instances {
 		lines = append(lines, `{"instance_id":"`+instance+`","repo":"o/r","image":"i:1","workdir":"/w","problem_statement":"p","patch":"diff --git a/x b/x\n",`+
@@ -71,7 +71,7 @@ func taskFile(t *testing.T, instances ...string) (path string, lines []string) {
 }
 
 func TestAValidationContinuesWhereItStopped(t *testing.T) {
-	path, _ := taskFile(t, "sound-1", "broken-1", "sound-2", "sound-3")
+	path, _ := writeTasks(t, "sound-1", "broken-1", "sound-2", "sound-3")
 	ctx, cancel := context.WithCancel(context.Background())
 	first := &validator{after: 2, cancel: cancel}
 	c := &TasksValidate{File: path, Times: 2, Jobs: 1, VerifySeconds: 60}
@@ -117,7 +117,7 @@ func TestAValidationContinuesWhereItStopped(t *testing.T) {
 }
 
 func TestTheSoundLinesAreWrittenAsTheyAre(t *testing.T) {
-	path, lines := taskFile(t, "sound-1", "flaky-1", "broken-1", "sound-2")
+	path, lines := writeTasks(t, "sound-1", "flaky-1", "broken-1", "sound-2")
 	to := filepath.Join(t.TempDir(), "sound.jsonl")
 	c := &TasksValidate{File: path, Times: 2, Jobs: 2, VerifySeconds: 60, Sound: to}
 	if err := c.Run(context.Background(), (&validator{}).ports()); !errors.Is(err, ErrSomeFailed) {

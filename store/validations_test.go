@@ -29,7 +29,7 @@ func TestSoundnessFollowsTheNewestValidationAndRevisions(t *testing.T) {
 	for _, name := range []string{"a-sound", "b-flaky", "c-broken", "d-open"} {
 		tasks = append(tasks, relabel.Task{ID: relabel.NewID(), TasksetID: set.ID, InstanceID: name, Patch: "diff", FailToPass: []string{"mend"}, PassToPass: []string{"keep", "waver"}})
 	}
-	must(t, s.CreateTaskset(ctx, set, tasks))
+	must(t, s.CreateTaskset(ctx, set, relabel.TaskList(tasks)))
 	validate := func(task relabel.Task, gold, empty []relabel.Verdict) relabel.Validation {
 		v := relabel.Assess(task, len(gold), 60, gold, empty)
 		v.ID = relabel.NewID()

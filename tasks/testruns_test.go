@@ -63,7 +63,7 @@ func TestALineWithoutScriptIsTestedAsItsVersion(t *testing.T) {
 		{"django/django", "99.0", "tests/a/tests.py", "a__b-1", "", "", "", "version"},
 	} {
 		line := changeLine(t, first, map[string]any{"repo": c.repo, "version": c.version, "test_patch": patchOf(c.file), "instance_id": c.id})
-		tasks, _, err := readTasks(strings.NewReader(line), FormatSWEBench)
+		tasks, err := readTasks(strings.NewReader(line), FormatSWEBench)
 		if c.refused != "" {
 			if err == nil || !strings.Contains(err.Error(), c.refused) {
 				t.Errorf("%s %s: got %v", c.repo, c.version, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http/httptest"
@@ -75,12 +76,11 @@ func (i injection) build() (taskbuild.Report, inject.Figures, tasks.File) {
 	if err := release(); err != nil {
 		i.t.Error(err)
 	}
-	file, err := os.Open(filepath.Join(i.command.Out, taskbuild.TasksFile))
+	text, err := os.ReadFile(filepath.Join(i.command.Out, taskbuild.TasksFile))
 	if err != nil {
 		i.t.Fatal(err)
 	}
-	defer file.Close()
-	made, err := tasks.Read(file, tasks.FormatAuto)
+	made, err := tasks.Read(bytes.NewReader(text), tasks.FormatAuto)
 	if err != nil && report.Sound > 0 {
 		i.t.Fatal(err)
 	}
