@@ -33,7 +33,7 @@ func TestARunTakesHintsFromADoneEvaluationToLocalise(t *testing.T) {
 		s.store.iterations = append(s.store.iterations, relabel.Iteration{ID: relabel.NewID(), RunID: find.ID, Kind: relabel.Evaluate, Number: number + 1, State: state})
 	}
 	refuse(`,"hints_from":"nowhere"`, "hints_from", "")
-	refuse(`,"hints_from":"`+ids.run+`"`, "hints_from", "is a run to repair")
+	refuse(`,"hints_from":"`+ids.run+`"`, "hints_from", "is a run of tasks to repair")
 	refuse(`,"hints_from":"find","hints_evaluation":3`, "hints_evaluation", "no evaluation 3 that is done")
 	refuse(`,"hints_evaluation":1`, "hints_evaluation", "needs hints_from")
 	refuse(`,"hints_top":3`, "hints_top", "needs hints_from")
