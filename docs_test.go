@@ -10,7 +10,7 @@ import (
 
 const (
 	maxColumns  = 200 // of a line of a document, in characters
-	maxLongRows = 40  // rows of tables over that, in all documents together
+	maxLongRows = 48  // rows of tables over that, in all documents together
 )
 
 var (

@@ -34,7 +34,7 @@ func setOf(t *testing.T, s *store.Store, name string, of map[string][2]string) (
 		tasks = append(tasks, task)
 		byName[instance] = task
 	}
-	must(t, s.CreateTaskset(context.Background(), set, tasks))
+	must(t, s.CreateTaskset(context.Background(), set, relabel.TaskList(tasks)))
 	set, err := s.FindTaskset(context.Background(), set.ID)
 	must(t, err)
 	return set, byName

@@ -20,7 +20,7 @@ var (
 // also known as module.Class.test.
 func parseUnittest(log []byte) Outcomes {
 	o := Outcomes{}
-	previous := ""       // the last line: an id, if the next line is its docstring
+	previous := ""       // the last line without a status: an id, if the next line is its docstring
 	var waiting []string // the names of a test whose status is still missing
 	for line := range logLines(log) {
 		if m := unittestHeading.FindStringSubmatch(line); m != nil {
@@ -43,7 +43,7 @@ func parseUnittest(log []byte) Outcomes {
 		}
 		if status != "" {
 			o.addAll(waiting, status)
-			waiting = nil
+			previous, waiting = "", nil
 		} else if at := strings.LastIndex(line, " ... "); at >= 0 && len(waiting) > 0 {
 			// A docstring may contain the dots too.
 			o.addAll([]string{waiting[0] + " ... " + line[:at]}, unittestEnd(line[at+len(" ... "):]))
