@@ -27,6 +27,7 @@ type TasksImport struct {
 	Split        string   `placeholder:"SPLIT" help:"Of a folder or several files, only this split: train of train-00000-of-00003.parquet."`
 	Append       bool     `help:"Add the tasks to the existing task set --name, as its next revision."`
 	SkipBad      bool     `help:"Leave out rows that cannot be read, and list them."`
+	CheckImages  bool     `help:"After the import, have a worker look for the image of each task; fail if one is missing. No image is pulled."`
 	HeldOut      string   `xor:"held-out" type:"existingfile" placeholder:"FILE" help:"File with one instance id per line: tasks that are never rolled out for training."`
 	HeldOutCount *int     `xor:"held-out" placeholder:"N" help:"Hold out N tasks instead, drawn with --held-out-seed."`
 	HeldOutSeed  *int64   `placeholder:"N" help:"Seed of that draw. Default: 0."`
@@ -61,7 +62,10 @@ func (c *TasksImport) Run(ctx context.Context) error {
 			return err
 		}
 		printImport(set, c.Append)
-		return nil
+		if !c.CheckImages {
+			return nil
+		}
+		return reportImages(ctx, cl, set.Taskset)
 	}), closeBody())
 }
 

@@ -54,6 +54,19 @@ func (c *TasksImages) Run(ctx context.Context) error {
 	})
 }
 
+// reportImages checks a task set's images and prints their sums. It fails if one is missing.
+func reportImages(ctx context.Context, cl *Session, set relabel.Taskset) error {
+	if err := checkImages(ctx, cl, set); err != nil {
+		return err
+	}
+	sums, err := cl.ImageSums(ctx, set.ID)
+	if err != nil {
+		return err
+	}
+	say("%s", imageLine(sums))
+	return missingImages(set, sums)
+}
+
 // checkImages asks for checks of a task set's images and waits for their results.
 func checkImages(ctx context.Context, cl *Session, set relabel.Taskset) error {
 	if _, err := cl.CheckImages(ctx, set.ID); err != nil {

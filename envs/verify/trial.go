@@ -37,7 +37,7 @@ type trial struct {
 	changed   []string        // files of the tests that changed during the run
 	counts    testCounts
 	outcomes  testlog.Outcomes // all tests of the log
-	unnamed   bool             // the command failed by itself, and its log names no test
+	unnamed   bool             // the command failed, and its log names no test
 	unapplied bool             // the task's test patch does not apply
 }
 
