@@ -133,7 +133,7 @@ func TestARunIsReadAsItWasWritten(t *testing.T) {
 		t.Error("it has no time")
 	}
 	d.Run.CreatedAt = got.CreatedAt
-	d.Run.TaskKind = relabel.Repair // the default
+	d.Run.TaskKind, d.Run.TasksetRevision = relabel.Repair, 1 // the defaults
 	if !reflect.DeepEqual(got, d.Run) {
 		t.Errorf("run %+v, not %+v", got, d.Run)
 	}

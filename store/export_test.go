@@ -55,9 +55,9 @@ func (s *Store) ExplainRelabelClaim(ctx context.Context) (string, error) {
 // ExplainClaim is how Postgres finds what a claim may take, while an endpoint is down and while
 // none is.
 func (s *Store) ExplainClaim(ctx context.Context, down bool) (string, error) {
-	sql, args := anyCandidates, []any{relabel.Repair}
+	sql, args := anyCandidates, []any{relabel.Repair.Alike()}
 	if down {
-		sql, args = candidatesSelect, []any{relabel.Repair, "w"}
+		sql, args = candidatesSelect, []any{relabel.Repair.Alike(), "w"}
 	}
 	rows, _ := s.pool.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF) "+sql, args...)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
