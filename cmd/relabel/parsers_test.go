@@ -12,15 +12,16 @@ func TestDoctorSaysWhichLanguagesAreIndexed(t *testing.T) {
 	t.Setenv("RELABEL_PARSERS", dir)
 	for _, step := range []struct {
 		write   string
+		mark    string // of the program's version
 		want    string
 		missing int
 	}{
-		{"", "indexed: python, go; not indexed: javascript, typescript, java, rust, c, cpp, ruby, php", 2},
-		{"relabel-ecmascript", "indexed: python, go, javascript, typescript; not indexed: java, rust, c, cpp, ruby, php", 1},
-		{"relabel-parsers", "indexed: python, go, javascript, typescript, java, rust, c, cpp, ruby, php", 0},
+		{"", "", "indexed: python, go; not indexed: javascript, typescript, java, rust, c, cpp, ruby, php", 2},
+		{"relabel-ecmascript", "relabel-ecmascript/2", "indexed: python, go, javascript, typescript; not indexed: java, rust, c, cpp, ruby, php", 1},
+		{"relabel-parsers", "relabel-parsers/1", "indexed: python, go, javascript, typescript, java, rust, c, cpp, ruby, php", 0},
 	} {
 		if step.write != "" {
-			if err := os.WriteFile(filepath.Join(dir, step.write), []byte(step.write+"/1"), 0o700); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, step.write), []byte(step.mark), 0o700); err != nil {
 				t.Fatal(err)
 			}
 		}
