@@ -39,7 +39,7 @@ func TestAnAgentThatBreaksTwoSandboxesEndsItsRollout(t *testing.T) {
 		turns  int
 	}{
 		"an action": {"echo b >> log", 2},
-		"the patch": {"git apply --check", 6},
+		"the patch": {"git apply --check --cached", 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
