@@ -27,6 +27,7 @@ func RequestFlags() kong.Option {
 			kong.TypeMapper(reflect.TypeFor[*relabel.ID](), kong.MapperFunc(readID)).Apply(k),
 			kong.NamedMapper("json", kong.MapperFunc(readJSONFlag)).Apply(k),
 			kong.NamedMapper("jsonfile", kong.MapperFunc(readJSONFile)).Apply(k),
+			kong.NamedMapper("existingpath", kong.MapperFunc(readExistingPath)).Apply(k),
 			kong.Vars{
 				"budget_tokens": api.FieldOf(budget, "tokens").Help(), "budget_cost": api.FieldOf(budget, "cost").Help(),
 				"webhook_url": api.FieldOf(webhook, "url").Doc, "webhook_secret": api.FieldOf(webhook, "secret").Doc,
@@ -111,6 +112,20 @@ func readJSONFlag(ctx *kong.DecodeContext, target reflect.Value) error {
 
 func readJSONFile(ctx *kong.DecodeContext, target reflect.Value) error {
 	return decodeFlag(ctx, target, os.ReadFile)
+}
+
+// readExistingPath reads the path of a file or folder that exists.
+func readExistingPath(ctx *kong.DecodeContext, target reflect.Value) error {
+	var path string
+	if err := ctx.Scan.PopValueInto("path", &path); err != nil {
+		return err
+	}
+	path = kong.ExpandPath(path)
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	target.SetString(path)
+	return nil
 }
 
 // decodeFlag reads a JSON object, whose fields must be known, from what read returns for a flag's value.

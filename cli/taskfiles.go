@@ -107,7 +107,7 @@ func upload(paths []string, skip bool) (body io.Reader, size int64, closeBody fu
 		if files[0].size == 0 {
 			return nil, 0, nil, errors.Join(noTask(files[0].path), f.Close())
 		}
-		return f, files[0].size, f.Close, nil
+		return io.NopCloser(f), files[0].size, f.Close, nil // a client closes the body of its request
 	}
 	slices.SortFunc(files, func(a, b taskFile) int { return strings.Compare(a.name, b.name) })
 	counted := &counter{}

@@ -96,12 +96,15 @@ func TestCommandsDoTheSameWithAServerAndWithoutOne(t *testing.T) {
 	}
 	for _, want := range []string{
 		"line 2", "FAIL_TO_PASS", "3 tasks, 1 of them held out", "student@2", "1.5", `no task set "nothing"`, `no policy "absent"; ` + "`relabel policy list`", `no policy "nobody"`,
-		"empty.jsonl contains no task", "write " + endpoint, "first  dagger  0 ", "β=0", "0 of 2",
-		"calc  3      1",
+		"the file contains no task", "write " + endpoint, "first  dagger  0 ", "β=0", "0 of 2",
+		"calc  1         3      1",
 	} {
 		if !strings.Contains(alone, want) {
 			t.Errorf("nowhere does it say %q:\n%s", want, alone)
 		}
+	}
+	if strings.Contains(alone, "already closed") {
+		t.Errorf("a file is closed twice:\n%s", alone)
 	}
 	if bad, _, _ := strings.Cut(alone, "$ relabel tasks import "+l.file); strings.Contains(bad, "calc  ") {
 		t.Errorf("a file with a bad line was imported:\n%s", bad)

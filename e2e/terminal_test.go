@@ -97,8 +97,8 @@ func TestHarborTasksAreValidatedAndRefusedByName(t *testing.T) {
 	envstest.Image(t)
 	p := place{data: t.TempDir(), database: storetest.Schema(t)}
 	p.must(t, "tasks", "build-images", harborSet)
-	said, code := p.command(t, "tasks", "validate", harborSet)
-	if code == 0 || strings.Count(said, " yes\n") != 2 || !strings.Contains(said, "its solution has reward 0, not 1 (no_reward)") {
+	said, code := p.command(t, "tasks", "validate", harborSet, "--results", t.TempDir())
+	if code == 0 || strings.Count(said, " sound\n") != 2 || !strings.Contains(said, "never-solved: its solution does not have reward 1: 0 (no_reward)") {
 		t.Errorf("validate ended with %d: %s", code, said)
 	}
 	set := t.TempDir()

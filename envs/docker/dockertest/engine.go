@@ -103,7 +103,8 @@ func (e *Engine) Start() {
 		"--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-masq=false",
 	}, e.args...)...)
 	e.cmd.Stdout, e.cmd.Stderr = log, log
-	if e.done, err = startWithUs(e.cmd, syscall.SIGTERM); err != nil {
+	// An engine without a bridge deletes the bridge of the machine's own engine, if it sees it.
+	if e.done, err = startWithUs(e.cmd, syscall.SIGTERM, true); err != nil {
 		e.t.Fatalf("start a Docker engine (it needs root): %v", err)
 	}
 	e.await()

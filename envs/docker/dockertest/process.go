@@ -12,9 +12,12 @@ import (
 )
 
 // startWithUs starts a program that receives a signal when this process ends, even if it is killed.
-// ended is closed when the program has ended.
-func startWithUs(cmd *exec.Cmd, signal syscall.Signal) (ended <-chan struct{}, err error) {
+// It gets a network of its own if isolated is true. ended is closed when the program has ended.
+func startWithUs(cmd *exec.Cmd, signal syscall.Signal, isolated bool) (ended <-chan struct{}, err error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
+	if isolated {
+		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWNET
+	}
 	started, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)

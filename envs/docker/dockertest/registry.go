@@ -42,7 +42,7 @@ func StartRegistry(t testing.TB, user, password string) *Registry {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("docker-registry", "serve", file)
-	ended, err := startWithUs(cmd, syscall.SIGKILL)
+	ended, err := startWithUs(cmd, syscall.SIGKILL, false)
 	if err != nil {
 		t.Fatalf("a registry: install what tests need with `make test-needs`: %v", err)
 	}
