@@ -36,6 +36,10 @@ var (
 	lateResult = regexp.MustCompile(`(?m)\S.*--- (?:PASS|FAIL|SKIP): `)
 	okLine     = regexp.MustCompile(`(?m)^\s*ok.`)
 	heading    = regexp.MustCompile(`(?m)^\s*(?:FAIL|ERROR):`)
+	// In altered logs, a line can begin within another, or not at its left end.
+	joined   = regexp.MustCompile(`(?m)^(?:PASSED|FAILED|ERROR|XFAIL|XPASS) \S*(?:PASSED|FAILED|ERROR|XFAIL|XPASS) \S+\.py::`)
+	indented = regexp.MustCompile(`(?m)^\s+\S+\.py::.* (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)$`)
+	twoWords = regexp.MustCompile(`(?m)^test_\w+ (?:E|F|f|s) +ok$`)
 )
 
 // messageOf reports whether a name contains what separates an id of pytest from a message.
@@ -69,6 +73,12 @@ func reasonFor(p Parser, log, name string, theirs []relabel.TestStatus, ours Out
 		return "output on the line of a result hides or changes it there"
 	case p.Runner == Pytest && grade(got) == "absent" && strings.Contains(log, "= short test summary info ="):
 		return "output of the tests is read as results there, here only the summary is"
+	case p.Runner == Pytest && indented.MatchString(log):
+		return "an indented line is a result there"
+	case p.Runner == Pytest && joined.MatchString(log):
+		return "two lines that became one are one test there"
+	case p.Name == "sympy" && twoWords.MatchString(log):
+		return "of several outcomes on a line the first counts here, the last there"
 	case strings.Contains(name, "\x1b"):
 		return "a part of an escape sequence is in the name there"
 	case p.Name == "sympy" && strings.Contains(name, ".py:"):
