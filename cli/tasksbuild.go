@@ -101,7 +101,7 @@ func (c *TasksBuild) Run(ctx context.Context, p *Ports) error {
 	}
 	report, err := p.BuildTasks(ctx, c, func(line string) { fmt.Fprintln(os.Stderr, line) })
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("interrupted; the same command continues in %s: %w", c.Out, err)
+		return Interruptedf("the same command continues the build in %s", c.Out)
 	}
 	if err != nil {
 		return err

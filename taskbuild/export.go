@@ -38,7 +38,11 @@ func tarOf(dir, workdir string) func(io.Writer) error {
 			if err != nil {
 				return err
 			}
-			return addFile(out, name, path.Join(workdir, filepath.ToSlash(relative))[1:], entry)
+			inside := path.Join(workdir, filepath.ToSlash(relative))[1:]
+			if inside == "" { // workdir is /
+				return nil
+			}
+			return addFile(out, name, inside, entry)
 		})
 		return errors.Join(err, out.Close())
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -28,9 +27,9 @@ type images struct {
 	options Options
 	folder  *folder
 
-	mu     sync.Mutex
-	shared map[string]*sharedImage // by name
-	bases  map[string]string       // key of a Dockerfile by its path
+	mu          sync.Mutex
+	shared      map[string]*sharedImage // by name
+	dockerfiles map[string]dockerfile   // by path
 }
 
 // sharedImage is an image with dependencies that several candidates start from.
@@ -42,27 +41,15 @@ type sharedImage struct {
 }
 
 func newImages(engine Engine, o Options, f *folder) *images {
-	return &images{engine: engine, options: o, folder: f, shared: map[string]*sharedImage{}, bases: map[string]string{}}
+	return &images{engine: engine, options: o, folder: f, shared: map[string]*sharedImage{}, dockerfiles: map[string]dockerfile{}}
 }
 
 // identity names what the image that a recipe starts from is made of.
-func (m *images) identity(ctx context.Context, r Recipe) (string, error) {
+func (m *images) identity(r Recipe) string {
 	if r.Dockerfile == "" {
-		return r.Image, nil
+		return r.Image
 	}
-	text, err := os.ReadFile(m.dockerfile(r))
-	if err != nil {
-		return "", err
-	}
-	return keyOf(string(text)), nil
-}
-
-// dockerfile is the path of a recipe's Dockerfile.
-func (m *images) dockerfile(r Recipe) string {
-	if filepath.IsAbs(r.Dockerfile) {
-		return r.Dockerfile
-	}
-	return filepath.Join(m.options.Folder, r.Dockerfile)
+	return m.dockerfileOf(r).key
 }
 
 // make makes the image of a trial, and the images below it that do not exist. It returns why one cannot
@@ -127,27 +114,6 @@ func (e *CommandError) Error() string {
 		how = "it did not end in time"
 	}
 	return how + ": " + lastLines([]byte(e.Output), 3)
-}
-
-// base returns the image that a recipe starts from. release is nil if it is not the build's own.
-func (m *images) base(ctx context.Context, t *trial) (name string, release func(), refusal *Refusal, err error) {
-	if t.recipe.Dockerfile == "" {
-		return t.recipe.Image, nil, nil, m.engine.EnsureImage(ctx, t.recipe.Image)
-	}
-	key, err := m.identity(ctx, t.recipe)
-	if err != nil {
-		return "", nil, nil, err
-	}
-	name = sharedName(t.candidate, m.folder.id, "base", key)
-	release, refusal, err = m.share(ctx, name, key, func(labels map[string]string) (*Refusal, error) {
-		file, err := t.logFile(t.candidate.ID, "dockerfile")
-		if err != nil {
-			return nil, err
-		}
-		err = m.engine.BuildDockerfile(ctx, name, m.dockerfile(t.recipe), labels, m.options.Variables, file)
-		return refusalOf(errors.Join(err, file.Close()), ReasonDockerfile)
-	})
-	return name, release, refusal, err
 }
 
 // withDependencies returns the image with the dependencies of a trial. release must be called in any case.

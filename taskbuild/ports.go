@@ -15,9 +15,8 @@ type Engine interface {
 	// MakeImage makes an image: see ImageSpec. If it fails, it leaves nothing behind. A command that
 	// fails or does not end is a *CommandError.
 	MakeImage(ctx context.Context, spec ImageSpec) error
-	// BuildDockerfile builds an image from a Dockerfile, whose folder is the context. A failed build is a
-	// *CommandError. variables are arguments of the build; log receives its output.
-	BuildDockerfile(ctx context.Context, name, file string, labels, variables map[string]string, log io.Writer) error
+	// BuildImage builds an image from a Dockerfile. A Dockerfile that fails is a *CommandError.
+	BuildImage(ctx context.Context, spec DockerfileSpec) error
 	// EnsureImage pulls an image that does not exist.
 	EnsureImage(ctx context.Context, name string) error
 	// RemoveImage removes an image's name, and its layers that no other image uses. It is not an error if
@@ -48,6 +47,16 @@ type ImageSpec struct {
 	Labels      map[string]string
 	Timeout     time.Duration // of the script
 	Log         io.Writer     // receives the script's output; nil: nobody
+}
+
+// DockerfileSpec describes an image to build from a Dockerfile.
+type DockerfileSpec struct {
+	Name       string
+	Context    func(w io.Writer) error // writes the context of the build as a tar archive
+	Dockerfile string                  // path in the context
+	Labels     map[string]string
+	Variables  map[string]string // arguments of the build
+	Log        io.Writer         // receives the output
 }
 
 // CommandError is a command of an image's build that failed.

@@ -33,7 +33,7 @@ func (b *Builder) newTrial(ctx context.Context, c Candidate) (*trial, error) {
 	if t.dependencies, err = dependencyCommit(ctx, c, t.recipe); err != nil {
 		return nil, err
 	}
-	if t.key, err = t.digest(ctx); err != nil {
+	if t.key, err = t.digest(); err != nil {
 		return nil, err
 	}
 	t.line = Line{
@@ -50,12 +50,8 @@ func (b *Builder) newTrial(ctx context.Context, c Candidate) (*trial, error) {
 }
 
 // digest is the key of the candidate.
-func (t *trial) digest(ctx context.Context) (string, error) {
-	from, err := t.images.identity(ctx, t.recipe)
-	if err != nil {
-		return "", err
-	}
-	c := t.candidate
+func (t *trial) digest() (string, error) {
+	c, from := t.candidate, t.images.identity(t.recipe)
 	c.Recipe, c.Repository = nil, "" // where it is does not matter
 	parts, err := json.Marshal([]any{c, t.recipe, from, t.dependencies, t.options.Before, t.options.After, t.options.WriterName})
 	if err != nil {

@@ -125,13 +125,22 @@ func openBuild(_ context.Context, f cli.DockerFlags) (cli.BuildImage, func() err
 			if there && !again {
 				continue
 			}
-			if err := h.BuildImage(ctx, name, files, log); err != nil {
-				return built, err
+			if err := h.BuildImage(ctx, docker.DockerfileSpec{Name: name, Context: files, Log: log}); err != nil {
+				return built, dockerfileError(err)
 			}
 			built++
 		}
 		return built, nil
 	}, closeAll, nil
+}
+
+// dockerfileError returns a Dockerfile that fails as CodeInvalid, with the end of its output.
+func dockerfileError(err error) error {
+	var failed *docker.BuildError
+	if errors.As(err, &failed) {
+		return relabel.Errorf(relabel.CodeInvalid, "its Dockerfile fails:\n%s", failed.Output).Because(err)
+	}
+	return err
 }
 
 // validateOn returns what validates tasks in sandboxes of a host.

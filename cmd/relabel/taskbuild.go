@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -181,9 +180,11 @@ func (e buildEngine) MakeImage(ctx context.Context, s taskbuild.ImageSpec) error
 	}))
 }
 
-// BuildDockerfile implements taskbuild.Engine.
-func (e buildEngine) BuildDockerfile(ctx context.Context, name, file string, labels, variables map[string]string, log io.Writer) error {
-	return commandError(e.Host.BuildDockerfile(ctx, name, file, labels, variables, log))
+// BuildImage implements taskbuild.Engine.
+func (e buildEngine) BuildImage(ctx context.Context, s taskbuild.DockerfileSpec) error {
+	return commandError(e.Host.BuildImage(ctx, docker.DockerfileSpec{
+		Name: s.Name, Context: s.Context, Dockerfile: s.Dockerfile, Labels: s.Labels, Variables: s.Variables, Log: s.Log,
+	}))
 }
 
 // commandError returns a failed command as the error of taskbuild.

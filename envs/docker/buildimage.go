@@ -4,48 +4,61 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/build"
-
-	"relabel"
 )
 
-const (
-	buildTime  = time.Hour // bounds the build of an image
-	maxLogTail = 8 << 10   // bytes of a failed build's output in its error
-)
+// buildTime bounds the build of a Dockerfile.
+const buildTime = time.Hour
 
-// BuildImage builds an image from a context with a Dockerfile, which files writes as a tar file. The build has a
-// network. log receives its output. A command that fails is CodeInvalid, with the end of the output.
-func (h *Host) BuildImage(ctx context.Context, name string, files func(io.Writer) error, log io.Writer) error {
+// DockerfileSpec describes an image to build from a Dockerfile. The build has a network.
+type DockerfileSpec struct {
+	Name       string
+	Context    func(w io.Writer) error // writes the context of the build as a tar archive
+	Dockerfile string                  // path in the context; "" means Dockerfile
+	Labels     map[string]string
+	Variables  map[string]string // arguments of the build
+	Log        io.Writer         // receives the output; nil: nobody
+}
+
+// BuildImage builds an image from a Dockerfile. A Dockerfile that fails, or cannot be read, is a *BuildError.
+func (h *Host) BuildImage(ctx context.Context, spec DockerfileSpec) error {
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
 	in, out := io.Pipe()
-	go func() { out.CloseWithError(files(out)) }()
+	go func() { out.CloseWithError(spec.Context(out)) }()
 	defer in.Close()
-	answer, err := h.client.ImageBuild(ctx, in, build.ImageBuildOptions{Tags: []string{name}, Remove: true, ForceRemove: true, Version: build.BuilderV1})
+	arguments := map[string]*string{}
+	for name, value := range spec.Variables {
+		arguments[name] = &value
+	}
+	answer, err := h.client.ImageBuild(ctx, in, build.ImageBuildOptions{
+		Tags: []string{spec.Name}, Dockerfile: spec.Dockerfile, Labels: spec.Labels, BuildArgs: arguments,
+		Remove: true, ForceRemove: true, Version: build.BuilderV1,
+	})
+	if errdefs.IsInvalidArgument(err) {
+		return &BuildError{Exit: 1, Output: err.Error()}
+	}
 	if err != nil {
-		return relabel.Errorf(relabel.CodeInvalid, "the engine at %s cannot build %s: %v", h.Name(), name, err).Because(err)
+		return failed(ctx, "build "+spec.Name, err)
 	}
 	defer answer.Body.Close()
-	var tail []byte
+	tail := &tailWriter{to: spec.Log}
 	for lines := json.NewDecoder(answer.Body); ; {
 		var line struct{ Stream, Error string }
 		if err := lines.Decode(&line); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return failed(ctx, "build "+name, err)
+			return failed(ctx, "build "+spec.Name, err)
 		}
-		tail = append(tail, line.Stream+line.Error...)
-		tail = tail[max(0, len(tail)-maxLogTail):]
-		if _, err := io.WriteString(log, line.Stream); err != nil {
+		if _, err := io.WriteString(tail, line.Stream+line.Error); err != nil {
 			return err
 		}
 		if line.Error != "" {
-			return relabel.Errorf(relabel.CodeInvalid, "its Dockerfile fails:\n%s", tail).Because(fmt.Errorf("build %s: %s", name, line.Error))
+			return &BuildError{Exit: 1, Output: tail.String()}
 		}
 	}
 }

@@ -3,121 +3,17 @@ package docker
 import (
 	"archive/tar"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/containerd/errdefs"
-	"github.com/docker/docker/api/types/build"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/image"
-
-	"relabel"
 )
-
-// dockerfileTime bounds the build of a Dockerfile.
-const dockerfileTime = time.Hour
-
-// BuildDockerfile builds an image from a Dockerfile; its context is the Dockerfile's folder. A failed build
-// is a *BuildError.
-func (h *Host) BuildDockerfile(ctx context.Context, name, file string, labels, variables map[string]string, log io.Writer) error {
-	ctx, cancel := context.WithTimeout(ctx, dockerfileTime)
-	defer cancel()
-	in, out := io.Pipe()
-	go func() { out.CloseWithError(tarFolder(out, filepath.Dir(file))) }()
-	defer in.Close()
-	arguments := map[string]*string{}
-	for name, value := range variables {
-		arguments[name] = &value
-	}
-	answer, err := h.client.ImageBuild(ctx, in, build.ImageBuildOptions{
-		Tags: []string{name}, Dockerfile: filepath.Base(file), Labels: labels, BuildArgs: arguments, Remove: true, ForceRemove: true, Version: build.BuilderV1,
-	})
-	if err != nil {
-		return buildFailed(ctx, file, err)
-	}
-	defer answer.Body.Close()
-	tail := &tailWriter{to: log}
-	for lines := json.NewDecoder(answer.Body); ; {
-		var line struct{ Stream, Error string }
-		if err := lines.Decode(&line); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return buildFailed(ctx, file, err)
-		}
-		if _, err := io.WriteString(tail, line.Stream+line.Error); err != nil {
-			return err
-		}
-		if line.Error != "" {
-			return &BuildError{Exit: 1, Output: tail.String()}
-		}
-	}
-}
-
-// buildFailed classifies an error of a build: a Dockerfile that cannot be read is a BuildError.
-func buildFailed(ctx context.Context, file string, err error) error {
-	if errdefs.IsInvalidArgument(err) {
-		return &BuildError{Exit: 1, Output: file + ": " + err.Error()}
-	}
-	return failed(ctx, "build "+file, err)
-}
-
-// tarFolder writes the files of a folder as a tar archive.
-func tarFolder(w io.Writer, dir string) error {
-	out := tar.NewWriter(w)
-	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if entry.Name() == ".git" {
-			return relabel.Errorf(relabel.CodeInvalid, "%s is in a repository, so its image could contain later commits: put the Dockerfile into a folder of its own", dir)
-		}
-		relative, err := filepath.Rel(dir, name)
-		if err != nil || relative == "." {
-			return err
-		}
-		return addEntry(out, name, filepath.ToSlash(relative), entry)
-	})
-	return errors.Join(err, out.Close())
-}
-
-// addEntry writes one file into an archive.
-func addEntry(out *tar.Writer, from, name string, entry fs.DirEntry) error {
-	info, err := entry.Info()
-	if err != nil {
-		return err
-	}
-	target := ""
-	if info.Mode()&fs.ModeSymlink != 0 {
-		if target, err = os.Readlink(from); err != nil {
-			return err
-		}
-	}
-	header, err := tar.FileInfoHeader(info, target)
-	if err != nil {
-		return err
-	}
-	if header.Name = name; info.IsDir() {
-		header.Name += "/"
-	}
-	header.Uid, header.Gid, header.Uname, header.Gname = 0, 0, "", ""
-	if err := out.WriteHeader(header); err != nil || !info.Mode().IsRegular() {
-		return err
-	}
-	file, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, file)
-	return errors.Join(err, file.Close())
-}
 
 // singleFile returns a function that writes an archive with one file.
 func singleFile(name string, content []byte) func(io.Writer) error {

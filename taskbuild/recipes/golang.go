@@ -1,7 +1,10 @@
 package recipes
 
 import (
+	"strings"
+
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
 
 	"relabel/taskbuild"
 )
@@ -14,10 +17,9 @@ func detectGo(t Tree) (taskbuild.Recipe, bool) {
 	if !t.Has("go.mod") || !t.Any("**/*_test.go") {
 		return taskbuild.Recipe{}, false
 	}
-	module := modfile.ModulePath([]byte(t.Text("go.mod")))
 	commands := []string{
 		// Commits before the first go.mod get one that git does not track.
-		"[ -e go.mod ] || { go mod init " + taskbuild.Quote(module) + " && go mod tidy; }",
+		"[ -e go.mod ] || { go mod init " + taskbuild.Quote(firstPath(t)) + " && go mod tidy; }",
 		"go mod download",
 		"go test -vet=off -count=1 -run '^$' ./... >/dev/null || true", // fills the build cache
 	}
@@ -31,4 +33,15 @@ func detectGo(t Tree) (taskbuild.Recipe, bool) {
 		TestFiles: []string{"**/*_test.go", "**/testdata/**"}, RunFiles: []string{"**/*_test.go"}, SourceFiles: []string{"**/*.go", "**/*.tmpl", "**/*.s", "**/*.y"},
 		Ignore: append([]string{"vendor/**"}, ignored...), TestSeconds: testSeconds, BuildSeconds: buildSeconds,
 	}, true
+}
+
+// firstPath is the path by which a module's packages imported each other before it had a go.mod: without the major
+// version.
+func firstPath(t Tree) string {
+	path := modfile.ModulePath([]byte(t.Text("go.mod")))
+	prefix, major, ok := module.SplitPathVersion(path)
+	if !ok || !strings.HasPrefix(major, "/") { // gopkg.in has .v2 also in the paths of imports
+		return path
+	}
+	return prefix
 }
