@@ -25,8 +25,9 @@ const (
 // describes the versions: 0 is before versions were recorded; 1 reads the touched paths from
 // git, drops files that control the tests and runs canaries; 2 also drops test helpers outside
 // test folders, and has canaries for every assertion and base class of Python tests and for the
-// assertions of Jest and Vitest.
-const ProtectionsVersion = 2
+// assertions of Jest and Vitest; 3 also drops settings of further runners, reads their reports, and drops changes of paths
+// that the task hides.
+const ProtectionsVersion = 3
 
 // MaxDroppedPaths bounds the dropped paths that a verdict names; DroppedCount counts all.
 const MaxDroppedPaths = 100
