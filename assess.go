@@ -2,6 +2,7 @@ package relabel
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -40,10 +41,37 @@ func ended(v Verdict) bool {
 	return v.Infra == "" && (v.Reason == VerdictTestsPassed || v.Reason == VerdictTests)
 }
 
-// flakyTests returns the tests of a task that passed in some of equal runs only, in the order of the task.
+// Satisfied reports whether a test of the task that ended with a status ended as it must: as Expected says, else it
+// passed, or was skipped as in PASS_TO_PASS only.
+func (t Task) Satisfied(test string, status TestStatus) bool {
+	if t.Expected != nil {
+		return status == t.Expected[test]
+	}
+	return status.Passed() || status == TestSkipped && !slices.Contains(t.FailToPass, test)
+}
+
+// gradedTests are the tests that decide whether a patch resolves the task: those of its lists, in their order; if it has
+// an exact outcome, all that it or a run names, sorted.
+func (t Task) gradedTests(runs []Verdict) []string {
+	if t.Expected == nil {
+		return slices.Concat(t.FailToPass, t.PassToPass)
+	}
+	tests := map[string]bool{}
+	for test := range t.Expected {
+		tests[test] = true
+	}
+	for _, v := range runs {
+		for test := range v.Tests {
+			tests[test] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(tests))
+}
+
+// flakyTests returns the tests of a task that ended as they must in some of equal runs only.
 func flakyTests(task Task, gold, empty []Verdict) (flaky []FlakyTest) {
-	for _, test := range slices.Concat(task.FailToPass, task.PassToPass) {
-		f := FlakyTest{Test: test, Gold: endings(test, gold), Empty: endings(test, empty)}
+	for _, test := range task.gradedTests(slices.Concat(gold, empty)) {
+		f := FlakyTest{Test: test, Gold: endings(task, test, gold), Empty: endings(task, test, empty)}
 		if flickers(f.Gold) || flickers(f.Empty) {
 			flaky = append(flaky, f)
 		}
@@ -56,13 +84,13 @@ func flickers(endings string) bool {
 }
 
 // endings tells how a test ended in each run; see FlakyTest.
-func endings(test string, runs []Verdict) string {
+func endings(task Task, test string, runs []Verdict) string {
 	var b strings.Builder
 	for _, v := range runs {
 		switch {
 		case !ended(v):
 			b.WriteByte('-')
-		case v.Tests[test].Passed():
+		case task.Satisfied(test, v.Tests[test]):
 			b.WriteByte('P')
 		default:
 			b.WriteByte('f')
@@ -75,10 +103,10 @@ func endings(test string, runs []Verdict) string {
 func runOf(rest Task, patch ValidatedPatch, number int, v Verdict) ValidationRun {
 	r := ValidationRun{Patch: patch, Number: number, Passed: v.Passed && v.Infra == "", Reason: v.Reason, Infra: v.Infra,
 		Millis: v.Millis, Log: v.Output, LogBytes: len(v.Output)}
-	r.Steady = ended(v) && len(rest.FailToPass) > 0 && (v.Passed || restPasses(rest, v))
+	r.Steady = ended(v) && (v.Passed || restPasses(rest, v))
 	var names []string
 	for test, status := range v.Tests {
-		if !status.Passed() {
+		if !rest.Satisfied(test, status) {
 			names = append(names, test)
 		}
 	}
@@ -93,13 +121,12 @@ func runOf(rest Task, patch ValidatedPatch, number int, v Verdict) ValidationRun
 	return r
 }
 
+// restPasses reports whether a run passes but for flaky tests. An exact outcome has all tests.
 func restPasses(rest Task, v Verdict) bool {
-	for _, test := range slices.Concat(rest.FailToPass, rest.PassToPass) {
-		if !v.Tests[test].Passed() {
-			return false
-		}
+	if rest.Expected != nil || len(rest.FailToPass) == 0 {
+		return false
 	}
-	return true
+	return !slices.ContainsFunc(rest.gradedTests(nil), func(test string) bool { return !rest.Satisfied(test, v.Tests[test]) })
 }
 
 // problemOf tells what is wrong with a task; "" if it is sound. rest is the task without flaky tests.
@@ -108,7 +135,7 @@ func problemOf(task, rest Task, v Validation) (ProblemReason, string) {
 	switch {
 	case strings.TrimSpace(task.Patch) == "":
 		return ProblemNoGold, "it has no gold patch"
-	case len(task.FailToPass) == 0:
+	case len(task.FailToPass) == 0 && task.Expected == nil:
 		return ProblemNoTest, "it has no FAIL_TO_PASS test, so nothing can show that it is resolved"
 	}
 	for _, r := range gold {
@@ -116,12 +143,15 @@ func problemOf(task, rest Task, v Validation) (ProblemReason, string) {
 			return reason, problem
 		}
 	}
-	if len(rest.FailToPass) == 0 {
+	if task.Expected != nil && len(v.Flaky) > 0 {
+		return ProblemOnlyFlaky, fmt.Sprintf("the outcome of its tests must be exact, and %s: %s", flickering(v.Flaky), flakyNames(v.Flaky))
+	}
+	if len(rest.FailToPass) == 0 && task.Expected == nil {
 		return ProblemOnlyFlaky, fmt.Sprintf("every FAIL_TO_PASS test flickers: %s", flakyNames(v.Flaky))
 	}
 	for _, r := range gold {
 		if !r.Steady {
-			return ProblemGold, "the gold patch does not resolve it: " + unpassed(r)
+			return ProblemGold, "the gold patch does not resolve it: " + unpassed(task, r)
 		}
 	}
 	for _, r := range empty {
@@ -136,7 +166,7 @@ func problemOf(task, rest Task, v Validation) (ProblemReason, string) {
 		}
 	}
 	if len(v.Flaky) > 0 {
-		return ProblemFlaky, fmt.Sprintf("%s: %s", counted(len(v.Flaky), "test flickers", "tests flicker"), flakyNames(v.Flaky))
+		return ProblemFlaky, fmt.Sprintf("%s: %s", flickering(v.Flaky), flakyNames(v.Flaky))
 	}
 	return "", ""
 }
@@ -161,6 +191,10 @@ func brokenRun(v Validation, r ValidationRun, with string) (ProblemReason, strin
 // namedTests is how many tests a problem names.
 const namedTests = 3
 
+func flickering(flaky []FlakyTest) string {
+	return counted(len(flaky), "test flickers", "tests flicker")
+}
+
 func flakyNames(flaky []FlakyTest) string {
 	var names []string
 	for _, f := range flaky[:min(len(flaky), namedTests)] {
@@ -172,15 +206,18 @@ func flakyNames(flaky []FlakyTest) string {
 	return strings.Join(names, ", ")
 }
 
-// unpassed counts the tests that did not pass, and names the first in order.
-func unpassed(r ValidationRun) string {
-	first := ""
+// unpassed counts the tests that did not end as they must, and names the first in order.
+func unpassed(task Task, r ValidationRun) string {
+	first, did := "", "did not pass"
+	if task.Expected != nil {
+		did = "did not end as expected"
+	}
 	for test := range r.Tests {
 		if first == "" || test < first {
 			first = test
 		}
 	}
-	return fmt.Sprintf("%s did not pass, such as %s (%s)", counted(r.NotPassed, "test", "tests"), first, r.Tests[first])
+	return fmt.Sprintf("%s %s, such as %s (%s)", counted(r.NotPassed, "test", "tests"), did, first, r.Tests[first])
 }
 
 func counted(n int, one, many string) string {

@@ -84,3 +84,47 @@ func TestALongLogKeepsItsEnds(t *testing.T) {
 		t.Error("no log is packed")
 	}
 }
+
+func TestASkippedTestThatMustKeepPassingIsNeitherFlakyNorFailed(t *testing.T) {
+	task := relabel.Task{Patch: "diff", FailToPass: []string{"a"}, PassToPass: []string{"b", "c"}}
+	run := func(a, b, c relabel.TestStatus) relabel.Verdict {
+		v := relabel.Verdict{Reason: relabel.VerdictTests, Tests: map[string]relabel.TestStatus{"a": a, "b": b, "c": c}}
+		if v.Passed = a == relabel.TestPassed && c == relabel.TestPassed; v.Passed {
+			v.Reason = relabel.VerdictTestsPassed
+		}
+		return v
+	}
+	p, f, s := relabel.TestPassed, relabel.TestFailed, relabel.TestSkipped
+	v := relabel.Assess(task, 2, 60, []relabel.Verdict{run(p, s, p), run(p, p, f)}, []relabel.Verdict{run(f, s, p), run(f, s, p)})
+	if v.State != relabel.TaskFlaky || len(v.Flaky) != 1 || v.Flaky[0].Test != "c" || !v.Runs[1].Steady || v.Runs[0].NotPassed != 0 {
+		t.Errorf("%s, %s: %+v", v.State, v.Problem, v)
+	}
+}
+
+func TestATaskWithAnExactOutcomeIsAssessedByIt(t *testing.T) {
+	task := relabel.Task{Patch: "diff", Expected: map[string]relabel.TestStatus{"a": relabel.TestPassed, "known": relabel.TestFailed}}
+	run := func(a, known relabel.TestStatus) relabel.Verdict {
+		v := relabel.Verdict{Reason: relabel.VerdictTests, Tests: map[string]relabel.TestStatus{"a": a, "known": known}}
+		if v.Passed = a == relabel.TestPassed && known == relabel.TestFailed; v.Passed {
+			v.Reason = relabel.VerdictTestsPassed
+		}
+		return v
+	}
+	p, f := relabel.TestPassed, relabel.TestFailed
+	good, empty, wavers := run(p, f), run(f, f), run(p, p)
+	if v := relabel.Assess(task, 2, 60, []relabel.Verdict{good, good}, []relabel.Verdict{empty, empty}); !v.Sound() || v.Runs[2].NotPassed != 1 {
+		t.Errorf("%s: %s, %+v", v.State, v.Problem, v.Runs)
+	}
+	v := relabel.Assess(task, 2, 60, []relabel.Verdict{good, wavers}, []relabel.Verdict{empty, empty})
+	if v.State != relabel.TaskBroken || v.Reason != relabel.ProblemOnlyFlaky || len(v.Flaky) != 1 || v.Flaky[0] != (relabel.FlakyTest{Test: "known", Gold: "Pf", Empty: "PP"}) {
+		t.Errorf("%s, %s: %s, %v", v.State, v.Reason, v.Problem, v.Flaky)
+	}
+	v = relabel.Assess(task, 1, 60, []relabel.Verdict{wavers}, []relabel.Verdict{empty})
+	if v.Reason != relabel.ProblemGold || v.Problem != "the gold patch does not resolve it: 1 test did not end as expected, such as known (PASSED)" {
+		t.Errorf("%s: %s", v.Reason, v.Problem)
+	}
+	v = relabel.Assess(task, 1, 60, []relabel.Verdict{good}, []relabel.Verdict{good})
+	if v.Reason != relabel.ProblemWithoutPatch {
+		t.Errorf("%s: %s", v.Reason, v.Problem)
+	}
+}

@@ -36,7 +36,7 @@ const (
 	ProblemTimeout      ProblemReason = "tests_timed_out"        // the test command did not end in time
 	ProblemNotRun       ProblemReason = "tests_do_not_run"       // the test command runs no test, or is killed
 	ProblemWithoutPatch ProblemReason = "resolved_without_patch" // the tests pass without a patch
-	ProblemOnlyFlaky    ProblemReason = "only_flaky_tests"       // every FAIL_TO_PASS test flickers
+	ProblemOnlyFlaky    ProblemReason = "only_flaky_tests"       // every FAIL_TO_PASS test flickers, or any of an exact outcome
 	ProblemFlakyReward  ProblemReason = "flaky_reward"           // the reward of a task in a terminal differs between equal runs
 	ProblemInfra        ProblemReason = "infrastructure"         // Docker, the disk or the network failed
 )
@@ -55,7 +55,6 @@ const (
 	MaxValidationTimes = 10      // runs of each patch
 	MaxValidationLog   = 1 << 20 // bytes of the log of a run
 	MaxRunTests        = 100     // tests that a run names
-	MaxFlakyTests      = 10_000
 )
 
 // Validation tells whether a task distinguishes its solution from no patch: the tests run several times with the
@@ -75,10 +74,10 @@ type Validation struct {
 	CreatedAt     time.Time       `json:"created_at" doc:"When it ended."`
 }
 
-// FlakyTest is a test that passed in some of equal runs and not in the others.
+// FlakyTest is a test that ended as it must in some of equal runs and not in the others; see Task.Satisfied.
 type FlakyTest struct {
 	Test  string `json:"test" doc:"The test's name."`
-	Gold  string `json:"gold" doc:"How it ended in the runs of the gold patch, in order: P passed, f did not, - the run did not end."`
+	Gold  string `json:"gold" doc:"How it ended in the runs of the gold patch, in order: P as it must, f not, - the run did not end."`
 	Empty string `json:"empty" doc:"The same of the runs without a patch."`
 }
 
@@ -86,13 +85,13 @@ type FlakyTest struct {
 type ValidationRun struct {
 	Patch  ValidatedPatch `json:"patch" doc:"gold: with the gold patch. empty: without a patch."`
 	Number int            `json:"number" doc:"Number among the runs of this patch, from 1."`
-	Passed bool           `json:"passed" doc:"Whether every FAIL_TO_PASS and PASS_TO_PASS test passed."`
-	Steady bool           `json:"steady" doc:"Whether all of them but the flaky ones passed."`
+	Passed bool           `json:"passed" doc:"Whether the task is resolved: every FAIL_TO_PASS test passed, and every PASS_TO_PASS test passed or was skipped; or the outcome is the exact one."`
+	Steady bool           `json:"steady" doc:"Whether it is, but for flaky tests."`
 	Reason VerdictReason  `json:"reason,omitempty" doc:"Why it passed or not, as the reason of a verdict; absent with infra."`
 	Infra  string         `json:"infra,omitempty" doc:"An infrastructure error: the tests could not run properly."`
-	// NotPassed counts the tests that did not pass; Tests has at most MaxRunTests of them.
-	NotPassed int                   `json:"not_passed" doc:"How many of the tests did not pass."`
-	Tests     map[string]TestStatus `json:"tests,omitempty" doc:"How tests that did not pass ended, at most 100; absent: none."`
+	// NotPassed counts the tests that did not end as they must; Tests has at most MaxRunTests of them.
+	NotPassed int                   `json:"not_passed" doc:"How many of the tests did not pass, or not end as an exact outcome demands."`
+	Tests     map[string]TestStatus `json:"tests,omitempty" doc:"How these tests ended, at most 100; absent: none."`
 	Millis    int64                 `json:"millis" doc:"Milliseconds that it took, with its container."`
 	LogBytes  int                   `json:"log_bytes" doc:"Size of its log; 0: it has none."`
 	Log       []byte                `json:"-"` // of the test command, at most MaxValidationLog

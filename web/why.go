@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"relabel"
@@ -81,10 +82,12 @@ func (v trajectoryView) Why() *whyView {
 	case v.Task.Kind == relabel.Terminal:
 		w.Cause, w.Detail = v.rewarded(verdict)
 	case verdict.Passed:
-		w.Passed = len(v.Task.FailToPass) + len(v.Task.PassToPass)
+		w.Passed = len(verdict.Tests)
 		if v.Resolved != nil && !*v.Resolved {
 			w.Cause = "The task is not resolved: the patch passes, but it was not submitted."
 		}
+	case verdict.Reason == relabel.VerdictTests && v.Task.Expected != nil:
+		w.Cause = inexact(v.Task, verdict.Tests)
 	case verdict.Reason == relabel.VerdictTests:
 		w.Tests = failedOf(v.Outcome.Tests)
 	default:
@@ -150,6 +153,22 @@ func (v trajectoryView) ended() string {
 		submission = "with a valid submission"
 	}
 	return strings.ToUpper(word[:1]) + word[1:] + bound + ", " + submission + "."
+}
+
+// inexact says how many tests did not end as the task's exact outcome demands, and names the first in order.
+func inexact(task relabel.Task, tests map[string]relabel.TestStatus) string {
+	var names []string
+	for test, status := range tests {
+		if !task.Satisfied(test, status) {
+			names = append(names, test)
+		}
+	}
+	if len(names) == 0 {
+		return "The outcome of the tests is not the expected one."
+	}
+	first := slices.Min(names)
+	expected := cmp.Or(task.Expected[first], relabel.TestAbsent)
+	return fmt.Sprintf("%d of %d tests did not end as expected: %s is %s instead of %s.", len(names), len(tests), first, tests[first], expected)
 }
 
 // failedOf returns the tests that did not pass: those that the patch should have fixed, and those

@@ -2,6 +2,8 @@
 package results
 
 import (
+	"slices"
+
 	"relabel"
 	"relabel/testlog"
 )
@@ -14,14 +16,11 @@ func Grade(task relabel.Task, outcomes testlog.Outcomes) relabel.Verdict {
 		return gradeExactly(task.Expected, outcomes)
 	}
 	v := relabel.Verdict{Passed: true, Reason: relabel.VerdictTestsPassed, Tests: map[string]relabel.TestStatus{}}
-	for i, list := range [][]string{task.FailToPass, task.PassToPass} {
-		for _, id := range list {
-			status := outcomes.Of(id)
-			v.Tests[id] = status
-			maintained := i == 1 && status == relabel.TestSkipped
-			if !status.Passed() && !maintained {
-				v.Passed, v.Reason = false, relabel.VerdictTests
-			}
+	for _, id := range slices.Concat(task.FailToPass, task.PassToPass) {
+		status := outcomes.Of(id)
+		v.Tests[id] = status
+		if !task.Satisfied(id, status) {
+			v.Passed, v.Reason = false, relabel.VerdictTests
 		}
 	}
 	return v
