@@ -249,6 +249,28 @@ func TestBadRowsCanBeSkippedAndAreReported(t *testing.T) {
 	}
 }
 
+func TestRepositoriesOfMultiSWEBenchHaveTheirParsers(t *testing.T) {
+	first, _, _ := strings.Cut(string(readTaskFile(t, "multiswebench")), "\n")
+	for _, c := range []struct {
+		org, repo string
+		number    int
+		want      string
+	}{
+		{"FasterXML", "jackson-core", 1, "surefire"}, {"mockito", "mockito", 1, "gradle"}, {"nlohmann", "json", 1, "ctest"},
+		{"iamkun", "dayjs", 1, "jest_titles"}, {"expressjs", "express", 1, "mocha_json"}, {"expressjs", "express", 5555, "mocha"},
+	} {
+		file, err := Read(strings.NewReader(changeLine(t, first, map[string]any{"org": c.org, "repo": c.repo, "number": c.number})), FormatAuto)
+		if err != nil || len(file.Tasks) != 1 || file.Tasks[0].LogParser != c.want {
+			t.Errorf("%s/%s %d: %+v, %v", c.org, c.repo, c.number, file.Tasks, err)
+		}
+	}
+	for repo, name := range multiRepos {
+		if !knownParser(name) || repo != strings.ToLower(repo) {
+			t.Errorf("%s has the parser %s", repo, name)
+		}
+	}
+}
+
 func TestRowsOfOtherSetsAreRefusedWithTheReason(t *testing.T) {
 	change := func(name string, changes map[string]any) string {
 		first, _, _ := strings.Cut(string(readTaskFile(t, name)), "\n")

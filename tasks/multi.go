@@ -19,6 +19,21 @@ var multiHidden = []string{"/home/fix.patch", "/home/test.patch", "/home/fix-run
 // languages it has a parser per repository.
 var multiParsers = map[string]string{"go": "gotest", "rust": "cargo"}
 
+// multiRepos are the parsers of repositories whose logs are read as Multi-SWE-bench reads them, in lower case.
+var multiRepos = map[string]string{
+	"alibaba/fastjson2": "surefire", "apache/dubbo": "surefire", "google/gson": "surefire",
+	"fasterxml/jackson-core": "surefire", "fasterxml/jackson-databind": "surefire", "fasterxml/jackson-dataformat-xml": "surefire",
+	"elastic/logstash": "gradle", "googlecontainertools/jib": "gradle", "mockito/mockito": "gradle",
+	"catchorg/catch2": "ctest", "fmtlib/fmt": "ctest", "nlohmann/json": "ctest", "simdjson/simdjson": "ctest",
+	"yhirose/cpp-httplib": "googletest", "jqlang/jq": "jq",
+	"vuejs/core": "vitest", "sveltejs/svelte": "vitest",
+	"anuraghazra/github-readme-stats": "jest_titles", "darkreader/darkreader": "jest_titles", "iamkun/dayjs": "jest_titles",
+	"axios/axios": "mocha", "expressjs/express": "mocha_json",
+}
+
+// expressSpec are the changes of expressjs/express whose tests run with Mocha's reporter spec.
+var expressSpec = []int{4212, 4852, 5555, 5841}
+
 // languages are names of languages by the endings of their files.
 var languages = map[string]string{
 	".go": "go", ".rs": "rust", ".java": "java", ".c": "c", ".cc": "c++", ".cpp": "c++", ".cxx": "c++", ".hpp": "c++",
@@ -48,14 +63,21 @@ func (l *taskLine) readMulti() relabel.Task {
 		l.readTestCommand(&t)
 		return t
 	}
-	l.multiParser(&t)
+	l.multiParser(&t, number)
 	return t
 }
 
-// multiParser sets the parser of the row, or the one of its language.
-func (l *taskLine) multiParser(t *relabel.Task) {
+// multiParser sets the parser of the row, or the one of its repository or language.
+func (l *taskLine) multiParser(t *relabel.Task, number int) {
 	if l.has("log_parser") {
 		t.LogParser = l.parser(l.need("log_parser"))
+		return
+	}
+	if parser, known := multiRepos[strings.ToLower(t.Repo)]; known {
+		t.LogParser = parser
+		if t.Repo == "expressjs/express" && slices.Contains(expressSpec, number) {
+			t.LogParser = "mocha"
+		}
 		return
 	}
 	language := strings.ToLower(l.text("lang"))

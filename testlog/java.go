@@ -90,7 +90,7 @@ var (
 var gradleTask = regexp.MustCompile(`^> Task (:\S+)(?: (UP-TO-DATE|FROM-CACHE|FAILED|SKIPPED|NO-SOURCE))?$`)
 
 // parseGradle reads the log of Gradle with its test events, as parseGradleCustom, skipped tests, and
-// the tasks of the build, which some data sets name.
+// the tasks of the build, which some data sets name, with and without their first colon.
 func parseGradle(log []byte) Outcomes {
 	o := parseGradleCustom(log)
 	for line := range logLines(log) {
@@ -102,14 +102,15 @@ func parseGradle(log []byte) Outcomes {
 		if m == nil {
 			continue
 		}
+		status := relabel.TestPassed
 		switch m[2] {
 		case "FAILED":
-			o.add(m[1], relabel.TestFailed)
+			status = relabel.TestFailed
 		case "SKIPPED", "NO-SOURCE":
-			o.add(m[1], relabel.TestSkipped)
-		default:
-			o.add(m[1], relabel.TestPassed)
+			status = relabel.TestSkipped
 		}
+		o.add(m[1], status)
+		o.add(m[1][1:], status)
 	}
 	return o
 }
@@ -144,10 +145,18 @@ func gradleWord(line string) (relabel.TestStatus, bool) {
 
 var ctestResult = regexp.MustCompile(`^\d+/\d+ Test\s+#\d+: (.+?) \.*\s*(Passed|\*\*\*[A-Z].*?)\s+[\d.]+ sec$`)
 
-// parseCTest reads the log of ctest.
+// cmakeCheck matches a check of the compiler when CMake configures a build.
+var cmakeCheck = regexp.MustCompile(`^-- Performing Test (.+) - (Success|Failed)$`)
+
+var cmakeWords = map[string]relabel.TestStatus{"Success": relabel.TestPassed, "Failed": relabel.TestFailed}
+
+// parseCTest reads the log of ctest, and CMake's checks of the compiler, which some data sets name.
 func parseCTest(log []byte) Outcomes {
 	o := Outcomes{}
 	for line := range logLines(log) {
+		if m := cmakeCheck.FindStringSubmatch(trim(line)); m != nil {
+			o.add(m[1], cmakeWords[m[2]])
+		}
 		m := ctestResult.FindStringSubmatch(trim(line))
 		switch {
 		case m == nil:

@@ -67,6 +67,25 @@ func parseJestFiles(log []byte) Outcomes {
 	return o
 }
 
+// jestFileTime is the duration of a file at the end of its line.
+var jestFileTime = regexp.MustCompile(`\s\([\d.]+\s*\w+\)$`)
+
+// parseJestTitles reads the verbose log of Jest. A test is a file, and a file and a title with a colon between them.
+func parseJestTitles(log []byte) Outcomes {
+	n := namer{Outcomes: Outcomes{}}
+	file := ""
+	for line := range logLines(log) {
+		text := trim(line)
+		if m := jestFile.FindStringSubmatch(text); m != nil {
+			file = jestFileTime.ReplaceAllString(m[2], "")
+			n.Outcomes.add(file, nodeMarks[m[1]])
+		} else if m := jestResult.FindStringSubmatch(text); m != nil && file != "" {
+			n.add([]string{file}, ":", m[2], nodeMarks[m[1]])
+		}
+	}
+	return n.Outcomes
+}
+
 // The word may be on the line before the file.
 var (
 	grommetFile = regexp.MustCompile(`(?m)^(PASS|FAIL)\s(.*)`)

@@ -65,6 +65,7 @@ var parsers = []Parser{
 	{"vitest", Vitest, parseVitest},
 	{"jest_json", Node, parseJestJSON},
 	{"jest_files", Node, parseJestFiles},
+	{"jest_titles", Node, parseJestTitles},
 	{"calypso", Node, parseCalypso},
 	{"grommet", Node, parseGrommet},
 	{"mocha", Node, parseMocha},

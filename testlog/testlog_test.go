@@ -167,6 +167,28 @@ func TestJestAndVitestLogs(t *testing.T) {
 	}
 }
 
+func TestJestsTestsAreFilesAndTitles(t *testing.T) {
+	log := "PASS src/a.test.js (5.2 s)\n  sum\n    ✓ adds (10 ms)\nFAIL src/b.test.js\n  ✕ adds\n  ○ skipped later\n"
+	want := Outcomes{
+		"src/a.test.js": relabel.TestPassed, "src/a.test.js:adds": relabel.TestPassed,
+		"src/b.test.js": relabel.TestFailed, "src/b.test.js:adds": relabel.TestFailed, "src/b.test.js:skipped later": relabel.TestSkipped,
+	}
+	if got := parseJestTitles([]byte(log)); !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestTasksOfGradleAndChecksOfCMakeAreOutcomes(t *testing.T) {
+	got := parseGradle([]byte("> Task :core:test\n> Task :core:check FAILED\n"))
+	if want := (Outcomes{":core:test": relabel.TestPassed, "core:test": relabel.TestPassed, ":core:check": relabel.TestFailed, "core:check": relabel.TestFailed}); !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	got = parseCTest([]byte("-- Performing Test HAS_X - Success\n 1/2 Test #1: a ...   Passed    0.01 sec\n"))
+	if want := (Outcomes{"HAS_X": relabel.TestPassed, "a": relabel.TestPassed}); !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestOfTwoOutcomesOfATestTheWorseCounts(t *testing.T) {
 	log := "== short test summary info ==\nPASSED a.py::t\nFAILED a.py::t - no\nPASSED a.py::t\n== 1 failed ==\n" +
 		"== short test summary info ==\nPASSED a.py::t\nPASSED a.py::u\n== 2 passed =="
