@@ -20,37 +20,60 @@ const maxP5Name = 1000
 func parseP5(log []byte) Outcomes {
 	o := Outcomes{}
 	text := withoutXML(withoutJSON(plainText(log)))
-	for len(text) > 0 {
-		line, after, _ := strings.Cut(text, "\n")
-		at := p5Failure.FindStringIndex(line)
-		if at == nil {
-			text = after
+	begin, end := runeCount{text: text}, runeCount{text: text}
+	colon := 0 // the first at the number or after it; the length of the text without one
+	for at := 0; at < len(text); at = lineEnd(text, at) {
+		number := p5Failure.FindStringIndex(text[at:lineEnd(text, at)])
+		if number == nil {
 			continue
 		}
-		name, rest, ok := beforeColon(text[at[1]:])
-		if !ok {
-			text = after
+		at += number[1]
+		if colon < at {
+			colon = colonAfter(text, at)
+		}
+		if colon == len(text) {
+			break
+		}
+		if end.before(colon)-begin.before(at) > maxP5Name {
 			continue
 		}
-		if titles := strings.Split(name, "\n"); indentedMore(titles) {
+		if titles := strings.Split(text[at:colon], "\n"); indentedMore(titles) {
 			for i := range titles {
 				titles[i] = trim(titles[i])
 			}
 			o.add(strings.Join(titles, ":"), relabel.TestFailed)
 		}
-		_, text, _ = strings.Cut(rest, "\n")
+		at = colon
 	}
 	return o
 }
 
-// beforeColon cuts a text at its first colon, if no more than maxP5Name characters are before it.
-func beforeColon(text string) (before, after string, ok bool) {
-	window := text[:min(len(text), maxP5Name*utf8.UTFMax+1)]
-	before, _, ok = strings.Cut(window, ":")
-	if !ok || utf8.RuneCountInString(before) > maxP5Name {
-		return "", "", false
+// lineEnd is the place after the line in which at is.
+func lineEnd(text string, at int) int {
+	if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
+		return at + n + 1
 	}
-	return before, text[len(before)+1:], true
+	return len(text)
+}
+
+// colonAfter is the place of the first colon from at on; the length of the text without one.
+func colonAfter(text string, at int) int {
+	if n := strings.IndexByte(text[at:], ':'); n >= 0 {
+		return at + n
+	}
+	return len(text)
+}
+
+// runeCount counts the characters before places of a text, each place after the one before it.
+type runeCount struct {
+	text      string
+	at, runes int
+}
+
+func (c *runeCount) before(at int) int {
+	c.runes += utf8.RuneCountInString(c.text[c.at:at])
+	c.at = at
+	return c.runes
 }
 
 // indentedMore reports whether each line is indented more than the one before it.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"relabel"
@@ -248,9 +249,26 @@ func TestAMigrationOnATestsLineIsNotPartOfItsID(t *testing.T) {
 	}
 }
 
+func TestNamesOfMochaInABrowserEndAtAColonWithinTheBound(t *testing.T) {
+	at := strings.Repeat("é", maxP5Name-1)
+	got := parseP5([]byte("1) a:\n2)\n  group\n    test:\n3) " + at + ":\n4) x" + at + ":\n5) last\n"))
+	want := Outcomes{"a": failing, at: failing}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%d names, want %d: %.80v", len(got), len(want), got)
+	}
+}
+
+func TestTheLastReportOfTestsCounts(t *testing.T) {
+	log := `{"tests": [{"name": "old", "status": "PASSED"}]} {"tests": [{"name": "new", "status": "FAILED"}]} said "tests" ` + strings.Repeat(`"tests" `, 50)
+	if got := parseTestsJSON([]byte(log)); !reflect.DeepEqual(got, Outcomes{"new": failing}) {
+		t.Errorf("got %v", got)
+	}
+}
+
 func FuzzParsersTakeAnyLog(f *testing.F) {
 	logs, _ := filepath.Glob("testdata/*.log")
-	for _, log := range logs {
+	real, _ := filepath.Glob("testdata/logs/*.log")
+	for _, log := range append(logs, real...) {
 		data, _ := os.ReadFile(log)
 		f.Add(data)
 	}

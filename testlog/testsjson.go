@@ -5,18 +5,20 @@ import (
 	"encoding/json"
 )
 
-// maxObjects bounds the places of a log that are tried as such an object.
-const maxObjects = 1000
+// maxReread bounds the bytes that are read while places of a log are tried as such an object.
+const maxReread = 64 << 20
 
 // parseTestsJSON reads what the parsers of SWE-bench Pro write: an object with the list tests, of objects with name and
 // status. The last such object of the log counts.
 func parseTestsJSON(log []byte) Outcomes {
 	key := []byte(`"tests"`)
-	for end, tried := len(log), 0; tried < maxObjects; tried++ {
+	read := 0
+	for end := len(log); read <= maxReread; {
 		if end = bytes.LastIndex(log[:end], key); end < 0 {
 			break
 		}
 		at := bytes.LastIndexByte(log[:end], '{')
+		read += len(log) - at
 		var report struct {
 			Tests []struct{ Name, Status string }
 		}
