@@ -22,7 +22,7 @@ func parseTestsJSON(log []byte) Outcomes {
 		var report struct {
 			Tests []struct{ Name, Status string }
 		}
-		if at < 0 || json.NewDecoder(bytes.NewReader(log[at:])).Decode(&report) != nil {
+		if at < 0 || json.NewDecoder(bytes.NewReader(log[at:])).Decode(&report) != nil || report.Tests == nil {
 			continue
 		}
 		o := Outcomes{}
