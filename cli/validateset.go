@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 
@@ -55,7 +54,7 @@ func (c *TasksValidate) validateSet(ctx context.Context, p *Ports, cl *Session) 
 	if err := c.print(tasks, found, fmt.Sprintf("Logs: `relabel tasks soundness %s --log INSTANCE`", set.Name)); err != nil {
 		return err
 	}
-	if err := c.reviseSet(ctx, cl, set, found); err != nil {
+	if err := c.reviseSet(ctx, cl, set, tasks, found); err != nil {
 		return err
 	}
 	return failUnlessSound(found)
@@ -108,16 +107,17 @@ func newValidation(task relabel.Task, v relabel.Validation) api.NewValidation {
 // mostRevised is how many tasks one request changes.
 const mostRevised = 1000
 
-// reviseSet drops flaky tests and excludes broken tasks, where that was asked for.
-func (c *TasksValidate) reviseSet(ctx context.Context, cl *Session, set relabel.Taskset, found map[string]relabel.Validation) error {
+// reviseSet drops flaky tests and excludes broken tasks, where that was asked for. Tasks that are excluded stay so.
+func (c *TasksValidate) reviseSet(ctx context.Context, cl *Session, set relabel.Taskset, tasks []relabel.Task, found map[string]relabel.Validation) error {
 	var flaky []string
 	var broken []relabel.ExcludedTask
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		switch v := found[name]; v.State {
-		case relabel.TaskFlaky:
-			flaky = append(flaky, name)
-		case relabel.TaskBroken:
-			broken = append(broken, relabel.ExcludedTask{InstanceID: name, Reason: cutText(string(v.Reason)+": "+v.Problem, longestReason)})
+	for _, task := range tasks {
+		v := found[task.InstanceID]
+		switch {
+		case v.State == relabel.TaskFlaky:
+			flaky = append(flaky, task.InstanceID)
+		case v.State == relabel.TaskBroken && task.Excluded == "":
+			broken = append(broken, relabel.ExcludedTask{InstanceID: task.InstanceID, Reason: cutText(string(v.Reason)+": "+v.Problem, longestReason)})
 		}
 	}
 	if c.DropFlaky {

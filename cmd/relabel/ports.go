@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -89,9 +90,14 @@ func openValidation(ctx context.Context, f cli.DockerFlags) (cli.ValidateTask, f
 	if err != nil {
 		return nil, nil, err
 	}
-	host, err := openFleet(ctx, f, docker.Config{Instance: "validate", Images: images}, false, newLog())
+	log := newLog()
+	host, err := openFleet(ctx, f, docker.Config{Instance: "validate", Images: images}, false, log)
 	if err != nil {
 		return nil, nil, err
+	}
+	// A validation that was killed leaves containers that it had not started; nothing else knows them.
+	if _, err := host.Reap(ctx, func(l envs.Labels) bool { return time.Now().Before(l.Deadline) }); err != nil {
+		log.Warn().Err(err).Msg("cannot remove what earlier validations left")
 	}
 	return validateOn(host), host.Close, nil
 }
