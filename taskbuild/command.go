@@ -103,10 +103,11 @@ func about(ctx context.Context, repository, commit string) (string, error) {
 // version matches the number of a version in a tag.
 var version = regexp.MustCompile(`\d+(\.\d+)*`)
 
-// dependencyScript installs the dependencies, and removes the files of the repository itself; what the
-// commands have made stays.
+// dependencyScript installs the dependencies, and removes the files of the repository itself and what Python
+// compiled of them, since they may be those of another commit; what the commands have made stays.
 func (r Recipe) dependencyScript(about string) string {
 	return "set -eo pipefail\n" + about + strings.Join(r.Dependencies, "\n") + "\ncd " + Quote(r.Workdir) + `
+git ls-files -z '*.py' | sed -z 's|[^/]*$|__pycache__|' | sort -zu | xargs -0 -r rm -rf --
 git ls-files -z | xargs -0 -r rm -rf --
 rm -rf .git
 find . -mindepth 1 -type d -empty -delete

@@ -91,12 +91,13 @@ const (
 	ReasonUnreadable  Reason = "cannot be read"
 )
 
-// Reasons of injected bugs, from one run of the tests.
+// Reasons of injected bugs, from one run of the tests and a search of the image.
 const (
 	ReasonNoEffect   Reason = "changes nothing in the syntax tree, or does not parse"
 	ReasonDoesNotRun Reason = "its tests do not run"
 	ReasonUnnoticed  Reason = "no test fails with the bug"
 	ReasonAllFail    Reason = "no test passes with the bug"
+	ReasonCopied     Reason = "another file of the image has the code without the bug"
 )
 
 // Reasons of the builder.

@@ -49,13 +49,35 @@ func (s *Source) try(ctx context.Context, m Mutation, c bugCommit, before *passi
 	if t.Reason == taskbuild.ReasonInfrastructure {
 		return t, nil // the next build tries again
 	}
+	if t.Reason == "" {
+		if t, err = s.unlessCopied(ctx, t, m, before); err != nil {
+			return t, err
+		}
+	}
 	return t, s.notes.add(key, t)
+}
+
+// unlessCopied refuses a bug if a file of the image has the code without it.
+func (s *Source) unlessCopied(ctx context.Context, t tried, m Mutation, before *passing) (tried, error) {
+	paths, err := s.copies(ctx, m, before)
+	if err != nil || len(paths) == 0 {
+		return t, err
+	}
+	detail := paths[0]
+	if len(paths) > 1 {
+		detail += fmt.Sprintf(" and %d more", len(paths)-1)
+	}
+	return tried{Reason: taskbuild.ReasonCopied, Detail: detail}, nil
+}
+
+// file returns the source file with a path.
+func (s *Source) file(path string) file {
+	return s.files[slices.IndexFunc(s.files, func(f file) bool { return f.path == path })]
 }
 
 // check says why a bug is none: its source does not parse, or does the same. "" if it is one.
 func (s *Source) check(ctx context.Context, m Mutation, before *passing) (string, error) {
-	i := slices.IndexFunc(s.files, func(f file) bool { return f.path == m.Path })
-	f := s.files[i]
+	f := s.file(m.Path)
 	source := m.apply(f.source)
 	parts := codeindex.Parts{}
 	if f.language == codeindex.Python {
