@@ -47,6 +47,7 @@ require (
 	golang.org/x/tools v0.52.0
 	oras.land/oras-go/v2 v2.7.0
 	pgregory.net/rapid v1.3.0
+	software.sslmate.com/src/go-pkcs12 v0.7.4
 	znkr.io/diff v1.0.1
 )
 

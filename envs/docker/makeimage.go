@@ -131,12 +131,13 @@ func (h *Host) runScript(ctx context.Context, id string, spec ImageSpec) error {
 	variables := slices.Concat(pairs(spec.Variables), pairs(spec.Environment))
 	script := "cd " + shellQuote(spec.Workdir) + " || exit\n" + spec.Script
 	if len(spec.Certificates) > 0 {
-		if err := h.copyIn(ctx, id, singleFile(certificatesPath, spec.Certificates)); err != nil {
+		if err := h.copyCertificates(ctx, id, spec.Certificates); err != nil {
 			return err
 		}
 		for _, name := range certificateVariables {
 			variables = append(variables, name+"="+certificatesPath)
 		}
+		script = useTrustStore + script
 	}
 	if err := h.client.ContainerStart(ctx, id, container.StartOptions{}); err != nil {
 		return failed(ctx, "start a container of "+spec.From, err)
@@ -153,8 +154,20 @@ func (h *Host) runScript(ctx context.Context, id string, spec ImageSpec) error {
 	case exit != 0:
 		return &BuildError{Exit: exit, Output: tail.String()}
 	}
-	_, err = h.exec(ctx, id, []string{"rm", "-f", certificatesPath}, nil, io.Discard)
+	_, err = h.exec(ctx, id, []string{"rm", "-f", certificatesPath, trustStorePath}, nil, io.Discard)
 	return err
+}
+
+// copyCertificates writes the certificates that the script trusts.
+func (h *Host) copyCertificates(ctx context.Context, id string, certificates []byte) error {
+	store, err := trustStore(certificates)
+	if err != nil {
+		return err
+	}
+	if err := h.copyIn(ctx, id, singleFile(trustStorePath, store)); err != nil {
+		return err
+	}
+	return h.copyIn(ctx, id, singleFile(certificatesPath, certificates))
 }
 
 // exec runs a command in the container and returns its exit code. The end of ctx ends the wait, not the

@@ -29,7 +29,7 @@ func detectMaven(t Tree) (taskbuild.Recipe, bool) {
 			"mvn -B -q test-compile",
 		},
 		TestCommand: "mvn -B -o test -Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false -Dmaven.test.failure.ignore=true " + taskbuild.TestsPlace,
-		Tests:       taskbuild.TestsMaven, LogParser: "maven", TestFiles: javaTests, RunFiles: javaRunFiles, SourceFiles: javaSource, Ignore: ignored,
+		Tests:       taskbuild.TestsMaven, LogParser: "surefire", TestFiles: javaTests, RunFiles: javaRunFiles, SourceFiles: javaSource, Ignore: ignored,
 		TestSeconds: testSeconds, BuildSeconds: buildSeconds,
 	}, true
 }
