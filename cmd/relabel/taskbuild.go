@@ -110,6 +110,11 @@ func openHistory(ctx context.Context, c *cli.TasksBuild, recipe taskbuild.Recipe
 		Repository: c.Repository, Name: c.Name, Range: c.Range, Merges: c.Merges, Commits: c.Commits, MaxFiles: c.MaxFiles, MaxLines: c.MaxLines, Recipe: recipe,
 		Unstated: c.StatementURL != "",
 	}
+	if c.Recipe == "" {
+		config.Detect = func(ctx context.Context, commit string) (taskbuild.Recipe, bool, error) {
+			return recipes.Fitting(ctx, c.Repository, commit)
+		}
+	}
 	if c.Issues != "" {
 		file, err := os.Open(c.Issues)
 		if err != nil {

@@ -25,7 +25,10 @@ type Config struct {
 	// MaxFiles and MaxLines bound the source files of a patch, and its added and removed lines.
 	MaxFiles, MaxLines int
 	Recipe             taskbuild.Recipe
-	Issues             *Issues // the texts of issues; nil: only commit messages
+	// Detect returns the recipe for the repository at a commit; ok is false if there is none. It takes the place of
+	// Recipe, since old commits may have other tests. nil: Recipe is that of all commits.
+	Detect func(ctx context.Context, commit string) (r taskbuild.Recipe, ok bool, err error)
+	Issues *Issues // the texts of issues; nil: only commit messages
 	// Unstated keeps changes whose statement is missing or quotes the fix: the build has a writer of statements.
 	Unstated bool
 }

@@ -1,6 +1,8 @@
 package history_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -174,6 +176,52 @@ func TestIssuesAreTheProblemStatements(t *testing.T) {
 		if _, err := history.ReadIssues(strings.NewReader(text)); relabel.CodeOf(err) != relabel.CodeInvalid || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+func TestEachCommitHasTheRecipeOfItsParent(t *testing.T) {
+	r := newRepository(t)
+	old := r.commit("The first commit", "a.py", "x = 1\n")
+	r.commit("Count from two at first", "a.py", "x = 2\n", "check/a.py", "assert 2\n")
+	r.commit("Move the tests of counts", "a.py", "x = 3\n", "check/a.py", "", "test/test_a.py", "assert 3\n")
+	items := r.items(func(c *history.Config) {
+		c.Detect = func(_ context.Context, commit string) (taskbuild.Recipe, bool, error) {
+			return taskbuild.Recipe{Name: "old", TestFiles: []string{"check/*"}, SourceFiles: []string{"*.py"}}, commit == old, nil
+		}
+	})
+	if c := items["Count from two at first"].Candidate; c.Recipe == nil || c.Recipe.Name != "old" || !slices.Equal(c.TestFiles, []string{"check/a.py"}) {
+		t.Errorf("the old recipe: %+v", c)
+	}
+	if c := items["Move the tests of counts"].Candidate; c.Recipe == nil || c.Recipe.Name != "" || !slices.Equal(c.TestFiles, []string{"test/test_a.py"}) {
+		t.Errorf("no recipe fits, so it is that of the range: %+v", c)
+	}
+}
+
+func TestSubmodulesAreRefused(t *testing.T) {
+	r := newRepository(t)
+	base := r.commit("The first commit", "a.py", "x = 1\n", "other.txt", "1\n")
+	r.git("update-index", "--add", "--cacheinfo", "160000,"+base+",library")
+	r.git("commit", "-q", "-m", "Add a library")
+	write := func(content string) {
+		for _, name := range []string{"a.py", "test/test_a.py"} {
+			path := filepath.Join(r.dir, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			r.git("add", name)
+		}
+	}
+	write("x = 2\n")
+	r.git("commit", "-q", "-m", "Count from two beside a library")
+	write("x = 3\n")
+	r.git("update-index", "--cacheinfo", "160000,"+r.git("rev-parse", "HEAD")+",library")
+	r.git("commit", "-q", "-m", "Count from three with a newer library")
+	items := r.items(nil)
+	if refusal := items["Count from three with a newer library"].Refusal; refusal == nil || refusal.Reason != taskbuild.ReasonSubmodule || refusal.Detail != "library" {
+		t.Errorf("a change of a submodule: %+v", refusal)
+	}
+	if c := items["Count from two beside a library"].Candidate; c.Patch == "" {
+		t.Errorf("a repository with a submodule: %+v", items)
 	}
 }
 

@@ -30,7 +30,11 @@ func (s *Source) item(ctx context.Context, c commit) (taskbuild.Item, error) {
 	if err != nil {
 		return taskbuild.Item{}, err
 	}
-	change, reason, detail := s.split(string(diff))
+	recipe, err := s.recipe(ctx, c.parent)
+	if err != nil {
+		return taskbuild.Item{}, err
+	}
+	change, reason, detail := s.split(string(diff), recipe)
 	if reason != "" {
 		return refuse(reason, detail)
 	}
@@ -44,7 +48,20 @@ func (s *Source) item(ctx context.Context, c commit) (taskbuild.Item, error) {
 	return taskbuild.Item{Candidate: taskbuild.Candidate{
 		ID: instanceID(s.config.Name, c.hash), Repo: s.config.Name, Repository: s.config.Repository, Base: c.parent, Origin: taskbuild.OriginCommit,
 		Change: c.hash, Title: c.subject, At: c.at, ProblemStatement: statement, Patch: change.patch, TestPatch: change.testPatch, TestFiles: change.testFiles,
+		Recipe: &recipe,
 	}}, nil
+}
+
+// recipe is the recipe of a base commit.
+func (s *Source) recipe(ctx context.Context, base string) (taskbuild.Recipe, error) {
+	if s.config.Detect == nil {
+		return s.config.Recipe, nil
+	}
+	r, ok, err := s.config.Detect(ctx, base)
+	if err != nil || !ok {
+		return s.config.Recipe, err
+	}
+	return r, nil
 }
 
 // notInID are the characters that instance ids do not have.
@@ -63,7 +80,7 @@ type change struct {
 }
 
 // split sorts the files of a difference. It returns why they make no candidate; "" if they do.
-func (s *Source) split(diff string) (c change, reason taskbuild.Reason, detail string) {
+func (s *Source) split(diff string, recipe taskbuild.Recipe) (c change, reason taskbuild.Reason, detail string) {
 	if strings.TrimSpace(diff) == "" {
 		return c, taskbuild.ReasonNoSource, "it changes nothing"
 	}
@@ -82,7 +99,10 @@ func (s *Source) split(diff string) (c change, reason taskbuild.Reason, detail s
 		if name == "" {
 			name = f.Old
 		}
-		kind := s.config.Recipe.Kind(name)
+		if submodule.MatchString(texts[i]) { // no pattern matches it, but the tests may need it
+			return c, taskbuild.ReasonSubmodule, name
+		}
+		kind := recipe.Kind(name)
 		if kind == taskbuild.OtherFile {
 			continue
 		}
@@ -91,7 +111,7 @@ func (s *Source) split(diff string) (c change, reason taskbuild.Reason, detail s
 		}
 		if kind == taskbuild.TestFile {
 			tests.WriteString(texts[i])
-			if f.New != "" && s.config.Recipe.Runs(name) {
+			if f.New != "" && recipe.Runs(name) {
 				c.testFiles = append(c.testFiles, name)
 			}
 			continue
@@ -114,12 +134,12 @@ func (s *Source) split(diff string) (c change, reason taskbuild.Reason, detail s
 	return c, "", ""
 }
 
+// submodule matches the line of a difference that has the mode of a submodule.
+var submodule = regexp.MustCompile(`(?m)^(index [0-9a-f.]+|new file mode|deleted file mode|old mode|new mode) 160000$`)
+
 // unusable returns why a change of a source or a test cannot be a part of a task.
 func unusable(f gitdiff.File) taskbuild.Reason {
-	switch {
-	case f.OldMode == "160000" || f.NewMode == "160000":
-		return taskbuild.ReasonSubmodule
-	case f.Binary:
+	if f.Binary {
 		return taskbuild.ReasonBinary
 	}
 	for _, h := range f.Hunks {

@@ -56,20 +56,37 @@ func (t Tree) Text(path string) string {
 // detectors make the recipe of a tree; ok is false if it does not fit. The first that fits counts.
 var detectors = []func(Tree) (r taskbuild.Recipe, ok bool){detectGo, detectCargo, detectMaven, detectGradle, detectPytest, detectNode}
 
-// Detect returns the recipe for a repository at a commit. It fails with CodeInvalid if none fits.
-func Detect(ctx context.Context, repository, commit string) (taskbuild.Recipe, error) {
-	t, err := TreeAt(ctx, repository, commit)
+// Detect returns the recipe for a repository at the newest commit of a range. It fails with CodeInvalid if none fits.
+func Detect(ctx context.Context, repository, commits string) (taskbuild.Recipe, error) {
+	out, err := taskbuild.Git(ctx, repository, "rev-list", "-n", "1", "--end-of-options", commits, "--")
+	commit := strings.TrimSpace(string(out))
+	if err == nil && commit == "" {
+		err = relabel.Errorf(relabel.CodeInvalid, "%q has no commits in %s", commits, repository)
+	}
 	if err != nil {
 		return taskbuild.Recipe{}, err
 	}
+	r, ok, err := Fitting(ctx, repository, commit)
+	if err == nil && !ok {
+		err = relabel.Errorf(relabel.CodeInvalid,
+			"no built-in recipe fits %s: it has no go.mod, Cargo.toml, pom.xml, build.gradle, package.json with a known test runner, or Python tests; write a recipe file (--recipe, see docs/building-tasks.md)",
+			fmt.Sprintf("%s at %.12s", repository, commit))
+	}
+	return r, err
+}
+
+// Fitting returns the recipe for a repository at a commit; ok is false if none fits.
+func Fitting(ctx context.Context, repository, commit string) (r taskbuild.Recipe, ok bool, err error) {
+	t, err := TreeAt(ctx, repository, commit)
+	if err != nil {
+		return r, false, err
+	}
 	for _, detect := range detectors {
 		if r, ok := detect(t); ok {
-			return r, nil
+			return r, true, nil
 		}
 	}
-	return taskbuild.Recipe{}, relabel.Errorf(relabel.CodeInvalid,
-		"no built-in recipe fits %s: it has no go.mod, Cargo.toml, pom.xml, build.gradle, package.json with a known test runner, or Python tests; write a recipe file (--recipe, see docs/building-tasks.md)",
-		fmt.Sprintf("%s at %.12s", repository, commit))
+	return r, false, nil
 }
 
 // Limits of built-in recipes.

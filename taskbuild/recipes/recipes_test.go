@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"relabel"
 	"relabel/taskbuild"
 	"relabel/taskbuild/recipes"
 )
@@ -15,20 +16,8 @@ import (
 func detect(t *testing.T, files ...string) taskbuild.Recipe {
 	t.Helper()
 	dir := t.TempDir()
-	for i := 0; i < len(files); i += 2 {
-		path := filepath.Join(dir, files[i])
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(files[i+1]), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@invalid", "commit", "-q", "-m", "Release"}} {
-		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("git %s: %v\n%s", args, err, out)
-		}
-	}
+	git(t, dir, "init", "-q")
+	commit(t, dir, files...)
 	r, err := recipes.Detect(t.Context(), dir, "HEAD")
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +28,29 @@ func detect(t *testing.T, files ...string) taskbuild.Recipe {
 	return r
 }
 
+// commit writes files, given as name, content, …, and commits them.
+func commit(t *testing.T, dir string, files ...string) {
+	t.Helper()
+	for i := 0; i < len(files); i += 2 {
+		path := filepath.Join(dir, files[i])
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(files[i+1]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(t, dir, "add", "-A")
+	git(t, dir, "commit", "-q", "-m", "Release")
+}
+
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@invalid"}, args...)...).CombinedOutput(); err != nil {
+		t.Fatalf("git %s: %v\n%s", args, err, out)
+	}
+}
+
 func TestOldCommitsOfAGoModuleAreBuiltByTheirFirstPath(t *testing.T) {
 	for path, want := range map[string]string{
 		"example.com/shelf": "example.com/shelf ", "example.com/shelf/v3": "example.com/shelf ", "gopkg.in/shelf.v2": "gopkg.in/shelf.v2 ",
@@ -47,5 +59,21 @@ func TestOldCommitsOfAGoModuleAreBuiltByTheirFirstPath(t *testing.T) {
 		if commands := strings.Join(r.Dependencies, "\n"); !strings.Contains(commands, "go mod init "+want) {
 			t.Errorf("%s: %s", path, commands)
 		}
+	}
+}
+
+func TestRecipeOfARangeFitsItsNewestCommit(t *testing.T) {
+	dir := t.TempDir()
+	git(t, dir, "init", "-q", "-b", "main")
+	commit(t, dir, "test_a.py", "assert 1\n")
+	git(t, dir, "tag", "v1")
+	commit(t, dir, "go.mod", "module example.com/shelf\n", "a_test.go", "package a\n")
+	for commits, want := range map[string]string{"v1..main": "go", "main": "go", "v1": "pytest"} {
+		if r, err := recipes.Detect(t.Context(), dir, commits); err != nil || r.Name != want {
+			t.Errorf("%s: %s, %v", commits, r.Name, err)
+		}
+	}
+	if _, err := recipes.Detect(t.Context(), dir, "main..v1"); relabel.CodeOf(err) != relabel.CodeInvalid {
+		t.Errorf("a range without commits: %v", err)
 	}
 }
