@@ -8,8 +8,10 @@ import (
 // Index finds the patches that overlap with a given one among many. Its zero value is empty and ready to use. Any
 // number of goroutines may call Find while none calls Add.
 type Index struct {
-	sizes  []int              // grams of each patch, by its number
-	having map[uint64][]int32 // the numbers of the patches that have a gram
+	sizes []int // grams of each patch, by its number
+	// The first patch that has a gram, and the further ones: most grams are in one patch only.
+	first   map[uint64]int32
+	further map[uint64][]int32
 }
 
 // Match is a patch of an index that overlaps with another one.
@@ -21,13 +23,17 @@ type Match struct {
 
 // Add adds the grams of a patch and returns its number: 0, 1, 2, …
 func (x *Index) Add(grams Grams) int {
-	if x.having == nil {
-		x.having = map[uint64][]int32{}
+	if x.first == nil {
+		x.first, x.further = map[uint64]int32{}, map[uint64][]int32{}
 	}
 	number := len(x.sizes)
 	x.sizes = append(x.sizes, len(grams))
 	for _, g := range grams {
-		x.having[g] = append(x.having[g], int32(number))
+		if _, known := x.first[g]; known {
+			x.further[g] = append(x.further[g], int32(number))
+		} else {
+			x.first[g] = int32(number)
+		}
 	}
 	return number
 }
@@ -36,7 +42,12 @@ func (x *Index) Add(grams Grams) int {
 func (x *Index) Find(grams Grams, threshold float64) []Match {
 	common := map[int32]int{}
 	for _, g := range grams {
-		for _, number := range x.having[g] {
+		first, known := x.first[g]
+		if !known {
+			continue
+		}
+		common[first]++
+		for _, number := range x.further[g] {
 			common[number]++
 		}
 	}
