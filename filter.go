@@ -14,6 +14,20 @@ type Page struct {
 	Limit  int    // items: 0 means 50, at most 500; see also MostPageBytes
 }
 
+// AllPages returns the items of all pages of a list, of 500 each.
+func AllPages[T any](list func(Page) (items []T, next string, err error)) (all []T, err error) {
+	for p := (Page{Limit: 500}); ; {
+		items, next, err := list(p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, items...)
+		if p.After = next; next == "" {
+			return all, nil
+		}
+	}
+}
+
 // TrajectoryFilter narrows a list of trajectories. Zero fields do not narrow.
 type TrajectoryFilter struct {
 	RunID           *ID

@@ -99,12 +99,6 @@ func (s *site) listOverlaps(ctx context.Context, in *struct {
 			query.Tasksets = []relabel.Taskset{set}
 		}
 	}
-	// One comparison at a time: it holds patches in memory.
-	leave, err := s.bodies.beginDraw(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
 	return one(s.Store.FindOverlaps(ctx, query))
 }
 
@@ -141,25 +135,15 @@ func (s *site) compareWith(ctx context.Context, word string, query *relabel.Over
 }
 
 // compareWithAll adds all benchmarks with a name and all exclusion lists to a comparison.
-func (s *site) compareWithAll(ctx context.Context, query *relabel.OverlapQuery) error {
-	for after := ""; ; {
-		benchmarks, next, err := s.Store.ListBenchmarks(ctx, relabel.BenchmarkFilter{}, relabel.Page{After: after})
-		if err != nil {
-			return err
-		}
-		query.Benchmarks = append(query.Benchmarks, benchmarks...)
-		if after = next; after == "" {
-			break
-		}
+func (s *site) compareWithAll(ctx context.Context, query *relabel.OverlapQuery) (err error) {
+	query.Benchmarks, err = relabel.AllPages(func(p relabel.Page) ([]relabel.Benchmark, string, error) {
+		return s.Store.ListBenchmarks(ctx, relabel.BenchmarkFilter{}, p)
+	})
+	if err != nil {
+		return err
 	}
-	for after := ""; ; {
-		lists, next, err := s.Store.ListExclusions(ctx, relabel.Page{After: after})
-		if err != nil {
-			return err
-		}
-		query.Exclusions = append(query.Exclusions, lists...)
-		if after = next; after == "" {
-			return nil
-		}
-	}
+	query.Exclusions, err = relabel.AllPages(func(p relabel.Page) ([]relabel.Exclusion, string, error) {
+		return s.Store.ListExclusions(ctx, p)
+	})
+	return err
 }

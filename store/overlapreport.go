@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,12 +12,24 @@ import (
 	"relabel/overlap"
 )
 
-// maxOverlaps bounds the overlaps of a report.
-const maxOverlaps = 10_000
+const (
+	maxOverlaps = 10_000  // listed in a report
+	maxFound    = 500_000 // in memory
+	// comparingWait bounds how long a comparison waits for another one: each holds patches in memory.
+	comparingWait = time.Minute
+)
 
 // FindOverlaps compares the tasks of a task set; see relabel.ExclusionStore.
 func (s *Store) FindOverlaps(ctx context.Context, q relabel.OverlapQuery) (relabel.OverlapReport, error) {
 	report := relabel.OverlapReport{Threshold: q.Threshold, With: []string{}, Overlaps: []relabel.Overlap{}, Affected: map[relabel.OverlapKind]int{}}
+	select {
+	case s.comparing <- struct{}{}:
+		defer func() { <-s.comparing }()
+	case <-ctx.Done():
+		return report, ctx.Err()
+	case <-time.After(comparingWait):
+		return report, relabel.Errorf(relabel.CodeBusy, "other tasks are being compared; try again later")
+	}
 	c := &comparison{query: q, found: map[[3]string]relabel.Overlap{}}
 	err := s.read(ctx, func(tx pgx.Tx) (err error) {
 		c.tx = tx
@@ -139,12 +152,21 @@ func (c *comparison) add(ctx context.Context, name string, kind relabel.OverlapK
 	var instance, other string
 	_, err := pgx.ForEachRow(rows, []any{&instance, &other}, func() error {
 		key := [3]string{instance, name, other}
-		if have, is := c.found[key]; !is || strength(kind) < strength(have.Kind) {
-			c.found[key] = relabel.Overlap{InstanceID: instance, Kind: kind, With: name, Other: other}
+		if have, is := c.found[key]; is && strength(have.Kind) <= strength(kind) {
+			return nil
 		}
-		return nil
+		return c.put(key, relabel.Overlap{InstanceID: instance, Kind: kind, With: name, Other: other})
 	})
 	return err
+}
+
+// put stores an overlap. It fails if there are too many.
+func (c *comparison) put(key [3]string, o relabel.Overlap) error {
+	c.found[key] = o
+	if len(c.found) > maxFound {
+		return relabel.Errorf(relabel.CodeInvalid, "%s: more than %d overlaps with all that is compared; give a larger threshold, or less to compare with", o.With, maxFound).On("query.threshold")
+	}
+	return nil
 }
 
 // withPatches compares patches: those of the smaller side are in memory, the others are read one by one.
@@ -161,44 +183,48 @@ func (c *comparison) withPatches(ctx context.Context, o others, tasks int) error
 	}
 	var index overlap.Index
 	var names []string
-	err := c.patches(ctx, indexed, o.id, func(name string, grams overlap.Grams) {
+	err := c.patches(ctx, indexed, o.id, func(name string, grams overlap.Grams) error {
 		index.Add(grams)
 		names = append(names, name)
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return c.patches(ctx, streamed, o.id, func(name string, grams overlap.Grams) {
+	return c.patches(ctx, streamed, o.id, func(name string, grams overlap.Grams) error {
 		for _, m := range index.Find(grams, c.query.Threshold) {
 			instance, other := name, names[m.Number]
 			if tasks < o.size {
 				instance, other = other, instance
 			}
-			if !o.own || instance < other {
-				c.addPatch([3]string{instance, o.name, other}, m)
+			if o.own && instance >= other {
+				continue
+			}
+			if err := c.addPatch([3]string{instance, o.name, other}, m); err != nil {
+				return err
 			}
 		}
+		return nil
 	})
 }
 
 // addPatch adds what two patches share, to a pair that has something else in common too.
-func (c *comparison) addPatch(key [3]string, m overlap.Match) {
+func (c *comparison) addPatch(key [3]string, m overlap.Match) error {
 	pair, is := c.found[key]
 	if !is {
 		pair = relabel.Overlap{InstanceID: key[0], Kind: relabel.SimilarPatch, With: key[1], Other: key[2]}
 	}
 	pair.Share, pair.Common = m.Share, m.Common
-	c.found[key] = pair
+	return c.put(key, pair)
 }
 
 // patches calls each with the grams of each patch that a query reads.
-func (c *comparison) patches(ctx context.Context, query string, id relabel.ID, each func(name string, grams overlap.Grams)) error {
+func (c *comparison) patches(ctx context.Context, query string, id relabel.ID, each func(name string, grams overlap.Grams) error) error {
 	rows, _ := c.tx.Query(ctx, query, c.query.TasksetID, c.query.Revision, id)
 	var name string
 	var patch []byte
 	_, err := pgx.ForEachRow(rows, []any{&name, &patch}, func() error {
-		each(name, overlap.Of(string(patch)))
-		return nil
+		return each(name, overlap.Of(string(patch)))
 	})
 	return err
 }

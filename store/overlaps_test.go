@@ -151,3 +151,29 @@ func TestOverlapsOfATaskSetAreReported(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 }
+
+func TestBenchmarksOfAnEarlierVersionAreMeasuredWhenTheDatabaseIsMigrated(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	train, _ := setOf(t, s, "train", map[string][2]string{"same": {"x/y", patchOf("b.py", 0, 10)}, "none": {"x/y", patchOf("e.py", 100, 10)}})
+	_, bench := setOf(t, s, "bench", map[string][2]string{"b-1": {"a/b", patchOf("a.py", 0, 10)}})
+	benchmarkOf(t, s, "verified", bench["b-1"])
+	exec(t, s, "DELETE FROM task_overlaps") // as migration 049 leaves them
+	exec(t, s, "DELETE FROM measured_benchmarks")
+	if got := reservedIn(t, s, train); len(got) != 0 {
+		t.Fatalf("without the overlaps it reserves %v", got)
+	}
+	want := map[string]string{"same": "verified"}
+	for range 2 { // the second time changes nothing
+		must(t, s.Migrate(t.Context()))
+		if got := reservedIn(t, s, train); !maps.Equal(got, want) {
+			t.Errorf("reserved %v, not %v", got, want)
+		}
+	}
+	exec(t, s, "UPDATE measured_benchmarks SET measure = 999") // another measure
+	exec(t, s, "UPDATE task_overlaps SET share = 0.1")
+	must(t, s.Migrate(t.Context()))
+	if share := value[float64](t, s, "SELECT max(share) FROM task_overlaps"); share != 1 {
+		t.Errorf("the share is %v", share)
+	}
+}

@@ -44,10 +44,11 @@ type Store struct {
 	jobs   *river.Client[pgx.Tx] // inserts only
 	clock  Clock
 
-	figures  endedSums[relabel.Figures]
-	exported sync.Map      // by export that is done: its tasks, see exportedTasks
-	searches chan struct{} // semaphore: one element per running text search
-	sums     sync.Map      // by run, a channel with room for one computation of divergence_sums
+	figures   endedSums[relabel.Figures]
+	exported  sync.Map      // by export that is done: its tasks, see exportedTasks
+	searches  chan struct{} // semaphore: one element per running text search
+	comparing chan struct{} // semaphore of one, see FindOverlaps
+	sums      sync.Map      // by run, a channel with room for one computation of divergence_sums
 }
 
 // Open connects to the Postgres at url, in the schema that the url's search_path names
@@ -95,7 +96,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, classify(err)
 	}
-	s := &Store{pool: pool, leases: leases, schema: schema, jobs: jobs, searches: make(chan struct{}, searchesAtOnce)}
+	s := &Store{pool: pool, leases: leases, schema: schema, jobs: jobs, searches: make(chan struct{}, searchesAtOnce), comparing: make(chan struct{}, 1)}
 	if err := s.ReadClock(ctx); err != nil {
 		s.Close()
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"relabel"
+	"relabel/overlap"
 	"relabel/safetext"
 )
 
@@ -17,12 +18,12 @@ type overlapsPage struct {
 	Lists     []relabel.Exclusion
 }
 
-// mostLists bounds the benchmarks, and the exclusion lists, that the page compares with.
-const mostLists = 200
+// overlapsShown is the number of overlaps on the page.
+const overlapsShown = 1000
 
 func (v *viewer) showOverlaps(w http.ResponseWriter, r *http.Request, set relabel.Taskset) error {
 	view := overlapsPage{Set: set, Threshold: r.URL.Query().Get("threshold"), Own: set.Tasks <= relabel.MostComparedTasks}
-	query := relabel.OverlapQuery{TasksetID: set.ID, Threshold: 0.5}
+	query := relabel.OverlapQuery{TasksetID: set.ID, Threshold: overlap.Threshold}
 	if view.Threshold != "" {
 		threshold, err := strconv.ParseFloat(view.Threshold, 64)
 		if err != nil || !(threshold >= 0.01 && threshold <= 1) {
@@ -31,10 +32,16 @@ func (v *viewer) showOverlaps(w http.ResponseWriter, r *http.Request, set relabe
 		query.Threshold = threshold
 	}
 	var err error
-	if query.Benchmarks, _, err = v.Store.ListBenchmarks(r.Context(), relabel.BenchmarkFilter{}, relabel.Page{Limit: mostLists}); err != nil {
+	query.Benchmarks, err = relabel.AllPages(func(p relabel.Page) ([]relabel.Benchmark, string, error) {
+		return v.Store.ListBenchmarks(r.Context(), relabel.BenchmarkFilter{}, p)
+	})
+	if err != nil {
 		return err
 	}
-	if query.Exclusions, _, err = v.Store.ListExclusions(r.Context(), relabel.Page{Limit: mostLists}); err != nil {
+	query.Exclusions, err = relabel.AllPages(func(p relabel.Page) ([]relabel.Exclusion, string, error) {
+		return v.Store.ListExclusions(r.Context(), p)
+	})
+	if err != nil {
 		return err
 	}
 	if view.Own {
@@ -44,6 +51,6 @@ func (v *viewer) showOverlaps(w http.ResponseWriter, r *http.Request, set relabe
 	if view.Report, err = v.Store.FindOverlaps(r.Context(), query); err != nil {
 		return err
 	}
-	view.Report.Overlaps = view.Report.Overlaps[:min(len(view.Report.Overlaps), 1000)]
+	view.Report.Overlaps = view.Report.Overlaps[:min(len(view.Report.Overlaps), overlapsShown)]
 	return v.render(w, r, page{Template: "overlaps", Title: "Overlaps of " + safetext.Plain(set.Name), Section: "Tasks", Crumbs: tasksetCrumbs(set), View: view})
 }
