@@ -191,7 +191,7 @@ type SoundnessFilter struct {
 // ValidationStore stores validations of tasks.
 type ValidationStore interface {
 	// CreateValidation stores a validation. logs are its runs' logs in gzip, in their order; nil for a run without one.
-	// CodeNotFound if there is no such task.
+	// Rows that took the place of the task meanwhile with equal content get a copy. CodeNotFound if there is no such task.
 	CreateValidation(ctx context.Context, v Validation, logs [][]byte) error
 	FindValidation(ctx context.Context, id ID) (Validation, error)
 	// FindValidationLog returns the log of a run in gzip. CodeNotFound if there is none.

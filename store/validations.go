@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -17,12 +16,14 @@ const validationSelect = `SELECT va.id, va.task_id, ta.instance_id, va.times, va
 const newestValidation = " LEFT JOIN LATERAL (SELECT * FROM validations WHERE task_id = ta.id ORDER BY created_at DESC, id DESC LIMIT 1) va ON true"
 
 // CreateValidation stores a validation. logs are its runs' logs in gzip, in their order; nil for a run without one.
-// CodeNotFound if there is no such task.
+// Rows that took the place of the task meanwhile with equal content, as after an exclusion, get a copy. CodeNotFound if there
+// is no such task.
 func (s *Store) CreateValidation(ctx context.Context, v relabel.Validation, logs [][]byte) error {
 	v.ID = ensureID(v.ID)
 	return s.retryTx(ctx, unlessCreated("validations", v.ID), func(tx pgx.Tx, _ bool) error {
-		if is, err := exists(ctx, tx, "tasks", v.TaskID); err != nil || !is {
-			return notFound("task", v.TaskID, cmp.Or(err, pgx.ErrNoRows))
+		// A revision that replaces the task waits, and then copies this validation; or it is complete, and its row is seen.
+		if _, err := readValue[relabel.ID](ctx, tx, "SELECT id FROM tasks WHERE id = $1 FOR SHARE", v.TaskID); err != nil {
+			return notFound("task", v.TaskID, err)
 		}
 		var flaky any
 		if len(v.Flaky) > 0 {
@@ -41,7 +42,12 @@ func (s *Store) CreateValidation(ctx context.Context, v relabel.Validation, logs
 				return err
 			}
 		}
-		return nil
+		_, err = tx.Exec(ctx, `INSERT INTO validations (id, task_id, times, verify_seconds, state, reason, problem, flaky, runs, runs_of)
+			SELECT gen_random_uuid(), later.id, va.times, va.verify_seconds, va.state, va.reason, va.problem, va.flaky, va.runs, va.id
+			FROM validations va JOIN tasks ta ON ta.id = va.task_id
+			JOIN tasks later ON later.taskset_id = ta.taskset_id AND later.instance_id = ta.instance_id AND later.added_in > ta.added_in
+			WHERE va.id = $1 AND `+taskContent("ta")+" IS NOT DISTINCT FROM "+taskContent("later"), v.ID)
+		return err
 	})
 }
 
@@ -55,15 +61,16 @@ func runsOf(v relabel.Validation) []relabel.ValidationRun {
 	return runs
 }
 
-// carryValidations gives tasks that take the place of others copies of their newest validations. Those of tasks whose
-// flaky tests were dropped say that they are sound.
+// carryValidations gives tasks that take the place of others copies of their newest validations. Those of tasks all of
+// whose flaky tests were dropped say that they are sound.
 func carryValidations(ctx context.Context, tx pgx.Tx, change relabel.TasksetChange, earlier, later []relabel.ID) error {
 	_, err := tx.Exec(ctx, `INSERT INTO validations (id, task_id, times, verify_seconds, state, reason, problem, flaky, runs, runs_of)
 		SELECT gen_random_uuid(), n.later, va.times, va.verify_seconds, CASE WHEN d.dropped THEN 'sound' ELSE va.state END,
 			CASE WHEN d.dropped THEN '' ELSE va.reason END, CASE WHEN d.dropped THEN '' ELSE va.problem END, CASE WHEN NOT d.dropped THEN va.flaky END,
 			va.runs, coalesce(va.runs_of, va.id)
-		FROM unnest($1::uuid[], $2::uuid[]) AS n (earlier, later) JOIN tasks ta ON ta.id = n.earlier`+newestValidation+`,
-			LATERAL (SELECT $3 AND va.state = 'flaky' AS dropped) d
+		FROM unnest($1::uuid[], $2::uuid[]) AS n (earlier, later) JOIN tasks ta ON ta.id = n.earlier JOIN tasks lt ON lt.id = n.later`+newestValidation+`,
+			LATERAL (SELECT $3 AND va.state = 'flaky' AND NOT EXISTS (SELECT FROM json_array_elements(va.flaky) f WHERE f->>'test' IN (
+				SELECT json_array_elements_text(lt.fail_to_pass) UNION ALL SELECT json_array_elements_text(lt.pass_to_pass))) AS dropped) d
 		WHERE va.id IS NOT NULL`, earlier, later, change == relabel.FlakyDropped)
 	return err
 }

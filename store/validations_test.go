@@ -103,6 +103,53 @@ func TestSoundnessFollowsTheNewestValidationAndRevisions(t *testing.T) {
 	}
 }
 
+func TestAValidationCountsForARevisionThatWasMadeMeanwhile(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), t.Context()
+	set := relabel.Taskset{ID: relabel.NewID(), Name: "set"}
+	task := relabel.Task{ID: relabel.NewID(), TasksetID: set.ID, InstanceID: "a", Patch: "diff", FailToPass: []string{"mend"}, PassToPass: []string{"keep", "waver"}}
+	must(t, s.CreateTaskset(ctx, set, relabel.TaskList([]relabel.Task{task})))
+	changed := task
+	changed.Excluded = "slow"
+	_, err := s.ReviseTasks(ctx, set.ID, relabel.TasksExcluded, []relabel.Task{changed})
+	must(t, err)
+	newest := func() relabel.TaskSoundness {
+		list, _, err := s.ListSoundness(ctx, set.ID, relabel.SoundnessFilter{}, relabel.Page{})
+		must(t, err)
+		return list[0]
+	}
+	flicker := func(task relabel.Task, test string) relabel.Validation {
+		v := relabel.Assess(task, 2, 60, []relabel.Verdict{verdictWith(task), verdictWith(task, test)}, []relabel.Verdict{verdictWith(task, "mend")})
+		v.ID = relabel.NewID()
+		must(t, s.CreateValidation(ctx, v, [][]byte{relabel.PackLog([]byte("log"), 100)}))
+		return v
+	}
+	// The task was replaced by a row of equal content while its tests ran.
+	first := flicker(task, "waver")
+	found := newest()
+	if found.State != relabel.TaskFlaky || found.Excluded != "slow" || *found.Validation.RunsOf != first.ID {
+		t.Errorf("%+v", found)
+	}
+	if _, err := s.FindValidationLog(ctx, found.Validation.ID, relabel.GoldPatch, 1); err != nil {
+		t.Error(err)
+	}
+	// Another validation of the row finds another flaky test while those of the first are dropped.
+	row, err := s.FindTask(ctx, found.TaskID)
+	must(t, err)
+	flicker(row, "keep")
+	_, err = s.ReviseTasks(ctx, set.ID, relabel.FlakyDropped, []relabel.Task{row.WithoutTests(first.Flaky)})
+	must(t, err)
+	if found = newest(); found.State != relabel.TaskFlaky || found.Validation.Flaky[0].Test != "keep" {
+		t.Errorf("%+v", found)
+	}
+	// A validation of a row with other tests does not count.
+	v := relabel.Assess(task, 1, 60, []relabel.Verdict{verdictWith(task)}, []relabel.Verdict{verdictWith(task, "mend")})
+	must(t, s.CreateValidation(ctx, v, nil))
+	if found = newest(); found.State != relabel.TaskFlaky {
+		t.Errorf("%+v", found)
+	}
+}
+
 func TestAValidationNeedsATask(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
