@@ -73,7 +73,7 @@ func (s *site) dropFlaky(ctx context.Context, in *struct {
 			flaky[t.InstanceID] = t.Validation.Flaky
 			names = append(names, t.InstanceID)
 		}
-		if after = next; next == "" || len(names) >= mostDropped {
+		if after = next; next == "" || len(in.Body.Instances) == 0 && len(names) >= mostDropped {
 			break
 		}
 	}
