@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"encoding/json"
+	"path"
 	"regexp"
 	"strings"
 
@@ -13,6 +14,7 @@ const nodeImage = "relabel/base-node:bookworm"
 
 // manifest is what package.json says about tests.
 type manifest struct {
+	Name         string            `json:"name"`
 	Scripts      map[string]string `json:"scripts"`
 	Dependencies map[string]string `json:"dependencies"`
 	Development  map[string]string `json:"devDependencies"`
@@ -70,7 +72,7 @@ func detectNode(t Tree) (taskbuild.Recipe, bool) {
 	return taskbuild.Recipe{
 		Name: runner.name, Image: nodeImage, Workdir: workdir,
 		Manifests:    []string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", ".npmrc", "packages/*/package.json"},
-		Dependencies: []string{install(t)},
+		Dependencies: append([]string{install(t)}, m.withoutItself()...),
 		Environment:  map[string]string{"CI": "1", "NO_COLOR": "1", "FORCE_COLOR": "0"},
 		TestCommand:  command, Tests: taskbuild.TestsFiles, LogParser: runner.parser,
 		TestFiles: tests, RunFiles: nodeRunFiles,
@@ -103,6 +105,21 @@ func (m manifest) compiling(script string) string {
 		}
 	}
 	return ""
+}
+
+// packageName matches the names of packages.
+var packageName = regexp.MustCompile(`^(@[\w.~-]+/)?[\w.~-]+$`)
+
+// withoutItself puts a link to the repository in the place of releases of the package itself, which other packages
+// depend on: later ones contain fixes.
+func (m manifest) withoutItself() []string {
+	if !packageName.MatchString(m.Name) {
+		return nil
+	}
+	installed := "node_modules/" + m.Name
+	return []string{
+		`[ -z "$(find . -type d -path '*/` + installed + `' -prune -print -exec rm -rf {} +)" ] || { mkdir -p ` + path.Dir(installed) + ` && ln -s ` + workdir + ` ` + installed + `; }`,
+	}
 }
 
 // nodeRunFiles are the files that runners may get. They pass over files of the test folders without tests.

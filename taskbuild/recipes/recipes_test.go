@@ -1,6 +1,7 @@
 package recipes_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,5 +76,35 @@ func TestRecipeOfARangeFitsItsNewestCommit(t *testing.T) {
 	}
 	if _, err := recipes.Detect(t.Context(), dir, "main..v1"); relabel.CodeOf(err) != relabel.CodeInvalid {
 		t.Errorf("a range without commits: %v", err)
+	}
+}
+
+func TestReleasesOfAPackageItselfBecomeLinks(t *testing.T) {
+	for _, name := range []string{"shelf", "@acme/shelf"} {
+		r := detect(t, "package.json", `{"name": "`+name+`", "scripts": {"test": "mocha"}}`, "test/a.js", "")
+		dir := t.TempDir()
+		for _, file := range []string{"node_modules/" + name + "/index.js", "node_modules/gulp/node_modules/" + name + "/index.js", "node_modules/other/index.js"} {
+			path := filepath.Join(dir, file)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		command := r.Dependencies[len(r.Dependencies)-1]
+		for range 2 { // the second time, there is nothing to replace
+			cmd := exec.Command("bash", "-eo", "pipefail", "-c", command)
+			cmd.Dir = dir
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", command, err, out)
+			}
+		}
+		if target, err := os.Readlink(filepath.Join(dir, "node_modules", name)); err != nil || target != r.Workdir {
+			t.Errorf("%s: %s, %v", name, target, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "node_modules/gulp/node_modules", name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s of another package: %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "node_modules/other/index.js")); err != nil {
+			t.Error(err)
+		}
 	}
 }
