@@ -21,10 +21,18 @@ type IterationLocalisation struct {
 	Benchmark   string         `json:"benchmark,omitempty" doc:"Name of the benchmark; absent: it has none."`
 	StudentID   ID             `json:"student_id" doc:"The student."`
 	Student     string         `json:"student" doc:"Name and version of the student."`
-	Ungraded    int            `json:"ungraded" doc:"Trajectories that ended without a score: the infrastructure failed them, they were cancelled or not verified, or their first prompt was too long. They are in no figure."`
-	Open        int            `json:"open" doc:"Trajectories that have not ended; they are in no figure yet."`
+	// Excluded names at most MostExcludedNamed of the ExcludedTasks, which Tasks does not count.
+	ExcludedTasks int            `json:"excluded_tasks,omitempty" doc:"Tasks that are excluded from its benchmark or, without a named one, from the run's task set, beside those in tasks; absent: none."`
+	Excluded      []ExcludedTask `json:"excluded,omitempty" doc:"These, by instance id with the reasons, at most 100; absent: none."`
+	Ungraded      int            `json:"ungraded" doc:"Trajectories that ended without a score: the infrastructure failed them, they were cancelled or not verified, or their first prompt was too long. They are in no figure."`
+	Open          int            `json:"open" doc:"Trajectories that have not ended; they are in no figure yet."`
 	LocalisationFigures
 	Languages []LanguageLocalisation `json:"languages" nullable:"false" doc:"The same by language of the gold files; a task with several languages counts for each."`
+}
+
+// ExcludedText says how many tasks are excluded, and names the first of them with the reasons; "" if none is.
+func (l IterationLocalisation) ExcludedText() string {
+	return ExcludedText(l.ExcludedTasks, l.Excluded, 3)
 }
 
 // LanguageLocalisation has the figures of the tasks with gold files of one language.

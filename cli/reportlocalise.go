@@ -46,6 +46,9 @@ func (c *reportLocalise) printLocalisation(report relabel.LocalisationReport) er
 	}
 	say("means over tasks, in percent but for turns, with 95%% intervals by a bootstrap over tasks; submitted and tool calls are shares of all, with Wilson's interval or one clustered by task")
 	for _, of := range report.Iterations {
+		if of.ExcludedTasks > 0 {
+			say("%s %d: %d tasks, %s", of.Kind, of.Number, of.Tasks, relabel.ExcludedText(of.ExcludedTasks, of.Excluded, relabel.MostExcludedNamed))
+		}
 		if of.Ungraded+of.Open > 0 {
 			say("%s %d: %d trajectories without a grade and %d that have not ended are in no figure", of.Kind, of.Number, of.Ungraded, of.Open)
 		}

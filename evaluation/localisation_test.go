@@ -17,6 +17,19 @@ type localisations struct {
 	evaluation.LocalisationStore
 	iterations []relabel.Iteration
 	rollouts   map[relabel.ID][]relabel.LocalisationRollout
+	excluded   []relabel.ExcludedTask // of the task set of each run
+}
+
+func (s *localisations) FindRun(_ context.Context, id relabel.ID) (relabel.Run, error) {
+	return relabel.Run{ID: id, TasksetRevision: 2}, nil
+}
+
+func (s *localisations) FindTasksetAt(_ context.Context, _ relabel.ID, revision int) (relabel.Taskset, error) {
+	return relabel.Taskset{Revision: revision, Excluded: len(s.excluded)}, nil
+}
+
+func (s *localisations) ListExcludedTasks(context.Context, relabel.ID, int, int) ([]relabel.ExcludedTask, error) {
+	return s.excluded, nil
 }
 
 func (s *localisations) ListIterations(_ context.Context, run relabel.ID) (of []relabel.Iteration, _ error) {
@@ -41,7 +54,7 @@ func (s *localisations) FindPolicy(_ context.Context, id relabel.ID) (relabel.Po
 }
 
 func (s *localisations) FindBenchmark(_ context.Context, id relabel.ID) (relabel.Benchmark, error) {
-	return relabel.Benchmark{ID: id, Name: "held"}, nil
+	return relabel.Benchmark{ID: id, Name: "held", Excluded: []relabel.ExcludedTask{{InstanceID: "out", Reason: "no gold"}}}, nil
 }
 
 func (s *localisations) EachLocalisation(_ context.Context, iteration relabel.ID, each func(relabel.LocalisationRollout)) error {
@@ -138,6 +151,23 @@ func TestLocalisationLeavesOutWhatIsNotDefined(t *testing.T) {
 	of := report.Iterations[0]
 	if of.Functions != nil || of.Score == nil || of.Files == nil || of.Files.Recall1.Mean != 0.5 || of.Files.Recall1.Low != nil || of.Tasks != 1 || of.Ungraded != 1 || of.Open != 1 {
 		t.Errorf("%+v", of)
+	}
+}
+
+func TestLocalisationNamesTheExcludedTasksBesideItsDenominators(t *testing.T) {
+	ids, run := newIDs(1), relabel.NewID()
+	s := localisations{excluded: []relabel.ExcludedTask{{InstanceID: "a", Reason: "no mirror"}, {InstanceID: "b", Reason: "no gold"}}}
+	s.add(run, relabel.Iteration{Kind: relabel.Evaluate, Number: 1, BenchmarkID: new(relabel.NewID())}, localised(ids[0], 1))
+	s.add(run, relabel.Iteration{Kind: relabel.Sample, Number: 1}, localised(ids[0], 1))
+	report := s.report(t, run, nil)
+	for i, want := range []string{"1 excluded: out (no gold)", "2 excluded: a (no mirror); b (no gold)"} {
+		if got := report.Iterations[i].ExcludedText(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	heads, rows := evaluation.LocalisationTable(report)
+	if at := slices.Index(heads, "excluded_tasks"); rows[0][at] != 1 || rows[3][at] != 2 {
+		t.Errorf("the table has %v and %v", rows[0][at], rows[3][at])
 	}
 }
 

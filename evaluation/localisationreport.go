@@ -13,6 +13,8 @@ type LocalisationStore interface {
 	FindIteration(ctx context.Context, id relabel.ID) (relabel.Iteration, relabel.Progress, error)
 	FindBenchmark(ctx context.Context, id relabel.ID) (relabel.Benchmark, error)
 	FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error)
+	FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
+	excludedStore
 }
 
 // Localisation reports how a run's iterations localise issues. Each that is done is compared with another
@@ -81,11 +83,21 @@ func iterationLocalisation(ctx context.Context, store LocalisationStore, l *loca
 		return of, err
 	}
 	of.Student = nameOf(student)
-	if it.BenchmarkID == nil {
+	if it.BenchmarkID != nil {
+		b, err := store.FindBenchmark(ctx, *it.BenchmarkID)
+		if err != nil {
+			return of, err
+		}
+		of.Benchmark = b.Name
+		of.ExcludedTasks, of.Excluded = excludedFrom(b)
+	}
+	if of.Benchmark != "" {
 		return of, nil
 	}
-	b, err := store.FindBenchmark(ctx, *it.BenchmarkID)
-	of.Benchmark = b.Name
+	run, err := store.FindRun(ctx, it.RunID)
+	if err == nil {
+		of.ExcludedTasks, of.Excluded, err = excludedOf(ctx, store, run)
+	}
 	return of, err
 }
 

@@ -11,13 +11,13 @@ import (
 // files, with a number in each cell, from 0 to 1; and the comparison of the iteration, if it has one.
 func LocalisationTable(report relabel.LocalisationReport) (heads []string, rows [][]any) {
 	heads = slices.Concat([]string{"kind", "number", "iteration_id", "benchmark_id", "benchmark", "student", "language", "tasks", "rollouts", "ungraded", "open"},
-		shareHeads("submitted"), shareHeads("calls"), taskMeanHeads("turns"), localisationHeads(""), []string{"compared_with_id", "compared_tasks"}, localisationHeads("difference_"))
+		shareHeads("submitted"), shareHeads("calls"), taskMeanHeads("turns"), localisationHeads(""), []string{"compared_with_id", "compared_tasks"}, localisationHeads("difference_"), []string{"excluded_tasks"})
 	for _, of := range report.Iterations {
 		row := localisationCells(of, "all", of.LocalisationFigures, of.Ungraded, of.Open)
-		rows = append(rows, slices.Concat(row, localisationComparisonCells(report, of.IterationID)))
+		rows = append(rows, slices.Concat(row, localisationComparisonCells(report, of.IterationID), []any{of.ExcludedTasks}))
 		for _, language := range of.Languages {
 			row := localisationCells(of, language.Language, language.LocalisationFigures, "", "")
-			rows = append(rows, slices.Concat(row, localisationComparisonCells(report, relabel.ID{})))
+			rows = append(rows, slices.Concat(row, localisationComparisonCells(report, relabel.ID{}), []any{""}))
 		}
 	}
 	return heads, rows

@@ -13,6 +13,11 @@ type Store interface {
 	FindBenchmark(ctx context.Context, id relabel.ID) (relabel.Benchmark, error)
 	FindPolicy(ctx context.Context, id relabel.ID) (relabel.Policy, error)
 	FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
+	excludedStore
+}
+
+// excludedStore reads which tasks of a task set are excluded.
+type excludedStore interface {
 	FindTasksetAt(ctx context.Context, id relabel.ID, revision int) (relabel.Taskset, error)
 	ListExcludedTasks(ctx context.Context, taskset relabel.ID, revision, limit int) ([]relabel.ExcludedTask, error)
 }
@@ -87,7 +92,7 @@ func resultsOf(ctx context.Context, s Store, it relabel.Iteration) (tasks []rela
 		}
 	}
 	if r.Benchmark == "" {
-		if err := addExcluded(ctx, s, run, &r); err != nil {
+		if r.ExcludedTasks, r.Excluded, err = excludedOf(ctx, s, run); err != nil {
 			return nil, r, err
 		}
 	}
@@ -95,15 +100,19 @@ func resultsOf(ctx context.Context, s Store, it relabel.Iteration) (tasks []rela
 	return tasks, r, err
 }
 
-// addExcluded adds the excluded tasks of a run's task set to results.
-func addExcluded(ctx context.Context, s Store, run relabel.Run, r *relabel.Results) error {
+// excludedOf counts the excluded tasks of a run's task set, and returns the first of them.
+func excludedOf(ctx context.Context, s excludedStore, run relabel.Run) (n int, named []relabel.ExcludedTask, err error) {
 	set, err := s.FindTasksetAt(ctx, run.TasksetID, run.TasksetRevision)
 	if err != nil || set.Excluded == 0 {
-		return err
+		return 0, nil, err
 	}
-	r.ExcludedTasks = set.Excluded
-	r.Excluded, err = s.ListExcludedTasks(ctx, run.TasksetID, run.TasksetRevision, relabel.MostExcludedNamed)
-	return err
+	named, err = s.ListExcludedTasks(ctx, run.TasksetID, run.TasksetRevision, relabel.MostExcludedNamed)
+	return set.Excluded, named, err
+}
+
+// excludedFrom is excludedOf for the tasks that a benchmark does not have.
+func excludedFrom(b relabel.Benchmark) (n int, named []relabel.ExcludedTask) {
+	return len(b.Excluded), b.Excluded[:min(len(b.Excluded), relabel.MostExcludedNamed)]
 }
 
 // addBenchmark adds the benchmark to results, and how many of its tasks trained the student.
@@ -113,7 +122,7 @@ func addBenchmark(ctx context.Context, s Store, benchmark relabel.ID, r *relabel
 		return err
 	}
 	r.BenchmarkID, r.Benchmark = b.ID, b.Name
-	r.ExcludedTasks, r.Excluded = len(b.Excluded), b.Excluded[:min(len(b.Excluded), relabel.MostExcludedNamed)]
+	r.ExcludedTasks, r.Excluded = excludedFrom(b)
 	trained, err := s.CountTrained(ctx, r.StudentID, b.ID)
 	if trained.Tasks+trained.Deleted > 0 {
 		r.Trained = &trained

@@ -11,12 +11,12 @@ import (
 // the number of its evaluations.
 func ScalingTable(report relabel.ScalingReport) (heads []string, rows [][]any) {
 	heads = slices.Concat([]string{"run", "recipe", "benchmark_id", "benchmark", "effective_samples", "effective_labels", "student", "student_id", "evaluation_run", "iteration_id", "number",
-		"tasks", "trained_tasks", "ungraded", "infrastructure"}, shareHeads("resolved"), []string{"excluded", "unknown", "other_evaluations"})
+		"tasks", "trained_tasks", "ungraded", "infrastructure"}, shareHeads("resolved"), []string{"excluded_tasks", "excluded", "unknown", "other_evaluations"})
 	for _, series := range report.Runs {
 		for _, p := range series.Points {
 			e := p.Evaluation
 			rows = append(rows, slices.Concat([]any{series.Run, series.Recipe, e.BenchmarkID, e.Benchmark, &p.Effective.Trajectories, &p.Effective.States, e.Student, e.StudentID, e.Run, e.IterationID, e.Number,
-				e.Tasks, trainedTasks(e), e.Ungraded, e.Infrastructure}, shareCells(e.Resolved), []any{"", "", ""}))
+				e.Tasks, trainedTasks(e), e.Ungraded, e.Infrastructure}, shareCells(e.Resolved), []any{e.ExcludedTasks, "", "", ""}))
 		}
 	}
 	for _, x := range report.Excluded {

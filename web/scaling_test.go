@@ -107,7 +107,7 @@ func TestThePageOfScalingShowsSeveralRunsInOneChart(t *testing.T) {
 	contains(t, s.get(200, "/"), "/scaling")
 	contains(t, s.get(200, "/scaling"), "Choose runs to compare", "demo", "other")
 	page := html.UnescapeString(s.get(200, link))
-	contains(t, page, "data-chart", "verified-11", "what trained demo-student@1 is not given", `href="/scaling.csv?benchmark=`, "&runs="+s.run.ID.String()+`"`, "it is running", "no trajectory is graded", "Evaluations on other benchmarks")
+	contains(t, page, "data-chart", "verified-11", "1 excluded: sympy__sympy-11 (no image)", "what trained demo-student@1 is not given", `href="/scaling.csv?benchmark=`, "&runs="+s.run.ID.String()+`"`, "it is running", "no trajectory is graded", "Evaluations on other benchmarks")
 	contains(t, s.get(200, strings.Replace(link, "?", ".csv?", 1)), "run,recipe,benchmark_id,benchmark,effective_samples,", ",verified-11,1536,36,sft@1,",
 		",training_unknown,demo-student@1,", ",running,", ",not_graded,", ",,,1\n")
 	for _, wrong := range []string{"/scaling?runs=nobody", link + "&axis=turns", link + "&benchmark=nothing"} {
