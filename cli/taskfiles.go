@@ -134,15 +134,6 @@ func harborTasks(paths []string, skip bool) ([]byte, error) {
 	return lines, errors.Join(err, closeSet())
 }
 
-// readLines reads a file of tasks, or task folders of Harbor as such a file.
-func readLines(path string) ([]byte, error) {
-	lines, err := harborTasks([]string{path}, false)
-	if err != nil || lines != nil {
-		return lines, err
-	}
-	return os.ReadFile(path)
-}
-
 // counter counts the bytes that are written to it.
 type counter struct{ bytes int64 }
 
@@ -184,36 +175,62 @@ type zeros struct{}
 // Read leaves the bytes as they are: none of them counts.
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-// ReadTaskFiles reads the tasks of files or folders in any known format.
-func ReadTaskFiles(paths []string, options tasks.Options) (all []relabel.Task, err error) {
+// openTasks opens files or folders of tasks in any known format, and checks them. Close closes them.
+func openTasks(paths []string, options tasks.Options) (set *tasks.Set, closeFiles func() error, err error) {
+	opened := []io.Closer{}
+	closeFiles = func() (err error) {
+		for _, f := range opened {
+			err = errors.Join(err, f.Close())
+		}
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeFiles())
+		}
+	}()
 	lines, err := harborTasks(paths, false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if lines != nil {
-		file, err := tasks.Read(bytes.NewReader(lines), tasks.FormatAuto)
-		return file.Tasks, err
+		set, err = tasks.Open(bytes.NewReader(lines), options)
+	} else {
+		var members []tasks.Member
+		if members, opened, err = openFiles(paths); err == nil {
+			set, err = openMembers(members, options)
+		}
 	}
+	if err == nil {
+		_, err = set.Check()
+	}
+	return set, closeFiles, err
+}
+
+// openFiles opens the files of paths.
+func openFiles(paths []string) (members []tasks.Member, opened []io.Closer, err error) {
 	files, err := findTaskFiles(paths)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var members []tasks.Member
 	for _, f := range files {
-		opened, err := os.Open(f.path)
+		file, err := os.Open(f.path)
 		if err != nil {
-			return nil, err
+			return nil, opened, err
 		}
-		defer opened.Close()
-		members = append(members, tasks.Member{Name: f.name, Input: io.NewSectionReader(opened, 0, f.size)})
+		opened = append(opened, file)
+		members = append(members, tasks.Member{Name: f.name, Input: io.NewSectionReader(file, 0, f.size)})
 	}
-	set, err := openMembers(members, options)
+	return members, opened, nil
+}
+
+// ReadTaskFiles reads the tasks of files or folders in any known format.
+func ReadTaskFiles(paths []string, options tasks.Options) (all []relabel.Task, err error) {
+	set, closeFiles, err := openTasks(paths, options)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := set.Check(); err != nil {
-		return nil, err
-	}
+	defer func() { err = errors.Join(err, closeFiles()) }()
 	for task, err := range set.Tasks() {
 		if err != nil {
 			return nil, err

@@ -13,7 +13,7 @@ type TasksValidate struct {
 	DockerFlags
 	MirrorFlags
 	ClientFlags
-	File          string   `arg:"" optional:"" type:"existingpath" help:"JSONL file, one task per line, or task folders of Harbor. Either this or --taskset is required."`
+	File          string   `arg:"" optional:"" type:"existingpath" help:"File or folder of tasks as for an import, or task folders of Harbor. Either this or --taskset is required."`
 	Taskset       string   `placeholder:"NAME" help:"Instead of a file, the tasks of an imported task set, by name or id: each result is stored there as it ends."`
 	Only          []string `placeholder:"INSTANCE" help:"Only these instances."`
 	Times         int      `default:"1" placeholder:"N" help:"Run the tests N times with the gold patch and N times without a patch, 1 to 10. From 2 on, tests that flicker are found."`
@@ -21,7 +21,7 @@ type TasksValidate struct {
 	VerifySeconds int      `default:"1800" placeholder:"N" help:"Time limit of the test command in each run, in seconds."`
 	Again         bool     `help:"Validate tasks again that have a result. Default: the same command continues where it stopped."`
 	Results       string   `type:"path" placeholder:"DIR" help:"Folder for results and logs of a file's tasks. Default: FILE.validation."`
-	Sound         string   `type:"path" placeholder:"FILE" help:"Write the lines of the sound tasks to this file, unchanged."`
+	Sound         string   `type:"path" placeholder:"FILE" help:"Write the rows of the sound tasks to this file as JSONL, in the format of their data set. Lines of JSONL are unchanged."`
 	DropFlaky     bool     `help:"Drop the tests that flicker: of a task set in a new revision; of a file in the lines that --sound writes."`
 	ExcludeBroken bool     `help:"Exclude the broken tasks of a task set in a new revision, each with its problem as the reason."`
 	JSON          bool     `name:"json" help:"Print each result as a line of JSON instead of a table. Progress goes to standard error."`

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"os"
@@ -133,6 +135,33 @@ func TestTheSoundLinesAreWrittenAsTheyAre(t *testing.T) {
 	tasks, err := ReadTaskFile(to)
 	if err != nil || len(tasks) != 3 || len(tasks[1].FailToPass) != 1 || len(tasks[1].PassToPass) != 1 || tasks[1].PassToPass[0] != "keep" {
 		t.Errorf("%+v, %v", tasks, err)
+	}
+}
+
+func TestTheSoundTasksOfOtherFilesAreWrittenAsLines(t *testing.T) {
+	_, lines := writeTasks(t, "sound-1", "flaky-1", "broken-1", "sound-2")
+	dir := t.TempDir()
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	_, _ = zip.Write([]byte(strings.Join(lines[2:], "\n")))
+	_ = zip.Close()
+	array := "[\n" + strings.ReplaceAll(strings.Join(lines[:2], ",\n"), `,"repo"`, ",\n  \"repo\"") + "\n]"
+	for name, content := range map[string]string{"a.json": array, "b.jsonl.gz": packed.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := filepath.Join(t.TempDir(), "sound.jsonl")
+	c := &TasksValidate{File: dir, Times: 2, Jobs: 2, VerifySeconds: 60, Sound: to, DropFlaky: true}
+	if err := c.Run(context.Background(), (&validator{}).ports()); !errors.Is(err, ErrSomeFailed) {
+		t.Fatal(err)
+	}
+	tasks, err := ReadTaskFile(to)
+	if err != nil || len(tasks) != 3 || tasks[0].InstanceID != "sound-1" || len(tasks[1].PassToPass) != 1 || tasks[2].InstanceID != "sound-2" {
+		t.Errorf("%+v, %v", tasks, err)
+	}
+	if text, _ := os.ReadFile(to); !strings.HasSuffix(string(text), "\n"+lines[3]+"\n") || strings.Count(string(text), "\n") != 3 {
+		t.Errorf("%s", text)
 	}
 }
 

@@ -38,7 +38,8 @@ func (c *TasksValidate) validateSet(ctx context.Context, p *Ports, cl *Session) 
 		return validateLocalise(ctx, p, c.MirrorFlags, tasks)
 	}
 	if set.Kind == relabel.Terminal {
-		return relabel.Errorf(relabel.CodeInvalid, "has tasks in a terminal, whose solutions the service does not send: validate their folders instead").On("--taskset")
+		return relabel.Errorf(relabel.CodeInvalid, "has tasks in a terminal, whose solutions the service does not send. Validate the folder that they were imported from, "+
+			"`relabel tasks validate FOLDER --times %d`, and exclude what is not sound: `relabel tasks exclude %s INSTANCE… --reason TEXT`", c.Times, set.Name).On("--taskset")
 	}
 	known, err := c.knownOf(ctx, cl, set, tasks)
 	if err != nil {

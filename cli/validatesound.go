@@ -1,53 +1,84 @@
 package cli
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 
 	"relabel"
+	"relabel/tasks"
 )
 
-// writeSound writes the lines of a JSONL file whose tasks are sound, unchanged. With dropFlaky it also writes those of
-// flaky tasks, without the tests that flicker. all are the tasks of the file, found the results by instance id.
-func writeSound(from, to string, all []relabel.Task, found map[string]relabel.Validation, dropFlaky bool) error {
-	body, err := readLines(from)
+// writeSound writes the rows of the sound tasks of files as JSONL; those of a JSONL file are unchanged. With dropFlaky
+// it also writes those of flaky tasks, without the tests that flicker. all are the tasks of the files, found the results
+// by instance id.
+func writeSound(from, to string, all []relabel.Task, found map[string]relabel.Validation, dropFlaky bool) (err error) {
+	set, closeFiles, err := openTasks([]string{from}, tasks.Options{})
 	if err != nil {
 		return err
 	}
-	lines := slices.DeleteFunc(bytes.Split(body, []byte("\n")), func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 })
-	if len(lines) != len(all) {
-		return relabel.Errorf(relabel.CodeInvalid, "%s is not JSONL with one task per line; import it and use --taskset NAME --exclude-broken", from).On("--sound")
-	}
-	var out bytes.Buffer
-	sound, changed := 0, 0
-	for i, task := range all {
-		v := found[task.InstanceID]
-		line := lines[i]
-		switch {
-		case v.State == relabel.TaskFlaky && dropFlaky:
-			if line, err = withoutTests(line, v.Flaky); err != nil {
-				return fmt.Errorf("%s: %w", task.InstanceID, err)
-			}
-			changed++
-		case !v.Sound():
-			continue
-		}
-		sound++
-		out.Write(line)
-		out.WriteByte('\n')
-	}
+	defer func() { err = errors.Join(err, closeFiles()) }()
 	partial := to + ".partial"
-	if err := os.WriteFile(partial, out.Bytes(), 0o644); err != nil {
+	out, err := os.Create(partial)
+	if err != nil {
 		return err
+	}
+	s := soundLines{out: bufio.NewWriter(out), found: found, dropFlaky: dropFlaky}
+	err = s.write(all, set)
+	if err = errors.Join(err, s.out.Flush(), out.Close()); err != nil {
+		return errors.Join(err, os.Remove(partial))
 	}
 	if err := os.Rename(partial, to); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%s: %d of %d tasks, %d of them without their flaky tests.\n", to, sound, len(all), changed)
+	fmt.Fprintf(os.Stderr, "%s: %d of %d tasks, %d of them without their flaky tests.\n", to, s.sound, len(all), s.changed)
 	return nil
+}
+
+// soundLines writes the rows of sound tasks.
+type soundLines struct {
+	out            *bufio.Writer
+	found          map[string]relabel.Validation
+	dropFlaky      bool
+	sound, changed int
+}
+
+// write writes the rows of a set, whose tasks are all.
+func (s *soundLines) write(all []relabel.Task, set *tasks.Set) error {
+	at := 0
+	for line, err := range set.Lines() {
+		if err == nil && at == len(all) {
+			err = relabel.Errorf(relabel.CodeInvalid, "the file has more tasks than when the validation began: run the same command again").On("--sound")
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.add(all[at], line); err != nil {
+			return fmt.Errorf("%s: %w", all[at].InstanceID, err)
+		}
+		at++
+	}
+	return nil
+}
+
+// add writes the row of a task if the task is sound.
+func (s *soundLines) add(task relabel.Task, line []byte) (err error) {
+	v := s.found[task.InstanceID]
+	switch {
+	case v.State == relabel.TaskFlaky && s.dropFlaky:
+		if line, err = withoutTests(line, v.Flaky); err != nil {
+			return err
+		}
+		s.changed++
+	case !v.Sound():
+		return nil
+	}
+	s.sound++
+	_, err = s.out.Write(append(line[:len(line):len(line)], '\n'))
+	return err
 }
 
 // testLists are the fields that have the tests of a task.

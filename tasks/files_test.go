@@ -95,7 +95,24 @@ func TestParquetReadsAsTheSameRowsInJSON(t *testing.T) {
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: %v, %d tasks, the first %+v", name, err, len(got), got[:min(1, len(got))])
 		}
+		again, err := readTasks(bytes.NewReader(linesOf(t, file)), FormatAuto)
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(want) {
+			t.Errorf("%s, written as lines: %v, %d tasks", name, err, len(again))
+		}
 	}
+}
+
+// linesOf is a file as JSONL.
+func linesOf(t *testing.T, file []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	for line, err := range must(Open(bytes.NewReader(file), Options{})).Lines() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(append(slices.Clone(line), '\n'))
+	}
+	return out.Bytes()
 }
 
 func must[T any](value T, err error) T {

@@ -13,6 +13,7 @@ import (
 // taskLine is one row of a task file with its problems.
 type taskLine struct {
 	place    Place
+	raw      []byte // of the row in a file of JSON; nil in others
 	fields   map[string]json.RawMessage
 	used     map[string]bool // the fields that were read into the task
 	problems []Problem
@@ -21,6 +22,19 @@ type taskLine struct {
 // newTaskLine returns a line with these fields, all unused.
 func newTaskLine(place Place, fields map[string]json.RawMessage) *taskLine {
 	return &taskLine{place: place, fields: fields, used: map[string]bool{}}
+}
+
+// json returns the row as a line of JSONL.
+func (l *taskLine) json() ([]byte, error) {
+	if l.raw == nil {
+		return json.Marshal(l.fields)
+	}
+	if !bytes.ContainsAny(l.raw, "\n\r") {
+		return l.raw, nil
+	}
+	var line bytes.Buffer
+	err := json.Compact(&line, l.raw) // an item of an array, over several lines
+	return line.Bytes(), err
 }
 
 // unused returns the names of non-empty fields that were not read.

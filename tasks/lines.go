@@ -56,6 +56,7 @@ func readLine(in *bufio.Reader, limit int, line []byte) (read []byte, long bool,
 // readTaskLine reads the fields of one row, or describes why it cannot.
 func readTaskLine(place Place, text []byte, long bool) *taskLine {
 	line := newTaskLine(place, nil)
+	line.raw = text
 	if long {
 		line.refuse("", "is longer than %d MiB", MaxLine>>20)
 		return line

@@ -3,6 +3,7 @@
 package tasks
 
 import (
+	"errors"
 	"iter"
 	"strings"
 
@@ -129,34 +130,55 @@ func (s *Set) Check() (Report, error) {
 // Tasks reads the tasks that Check found right, in the same order, without ids. An error ends it.
 func (s *Set) Tasks() iter.Seq2[relabel.Task, error] {
 	return func(yield func(relabel.Task, error) bool) {
-		number := -1
-		for _, file := range s.files {
-			ended := false
-			var wrong error
-			err := readRows(file, func(line *taskLine) bool {
-				if number++; s.bad[number] {
-					return true
-				}
-				task := line.task(s.options.Format)
-				if len(line.problems) > 0 {
-					wrong = fileError(line.problems)
-					return false
-				}
-				ended = !yield(task, nil)
-				return !ended
-			})
-			if ended {
-				return
+		var wrong error
+		err := s.each(func(line *taskLine) bool {
+			task := line.task(s.options.Format)
+			if len(line.problems) > 0 {
+				wrong = fileError(line.problems)
+				return false
 			}
-			if err == nil {
-				err = wrong
-			}
-			if err != nil {
-				yield(relabel.Task{}, err)
-				return
-			}
+			return yield(task, nil)
+		})
+		if err = errors.Join(wrong, err); err != nil {
+			yield(relabel.Task{}, err)
 		}
 	}
+}
+
+// Lines reads the rows of Tasks, in the same order, as lines of JSONL without their ends, in the format of their data
+// set: those of JSONL as they are. A line is valid until the next. An error ends it.
+func (s *Set) Lines() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		var wrong error
+		err := s.each(func(line *taskLine) bool {
+			var text []byte
+			if text, wrong = line.json(); wrong != nil {
+				return false
+			}
+			return yield(text, nil)
+		})
+		if err = errors.Join(wrong, err); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// each passes the rows that Check found right to yield, which returns false to end it.
+func (s *Set) each(yield func(*taskLine) bool) error {
+	number, more := -1, true
+	for _, file := range s.files {
+		err := readRows(file, func(line *taskLine) bool {
+			if number++; s.bad[number] {
+				return true
+			}
+			more = yield(line)
+			return more
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
 }
 
 // File is what was read from a small file of tasks.
