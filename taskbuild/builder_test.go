@@ -29,6 +29,7 @@ type fakeEngine struct {
 	size   int64 // of each image
 	fail   map[string]error
 	onMake func(name string)
+	extra  []byte // a tar archive of further files of each image
 }
 
 func newEngine() *fakeEngine {
@@ -83,6 +84,18 @@ func (e *fakeEngine) BuildImage(_ context.Context, spec taskbuild.DockerfileSpec
 	e.images[spec.Name] = taskbuild.ImageSpec{Name: spec.Name, Labels: spec.Labels, Files: spec.Context}
 	e.made = append(e.made, spec.Name)
 	return nil
+}
+
+// ReadImage gives what was copied into the image, and the extra files.
+func (e *fakeEngine) ReadImage(_ context.Context, name string, _ map[string]string, read func(io.Reader) error) error {
+	e.mu.Lock()
+	spec := e.images[name]
+	e.mu.Unlock()
+	var archive bytes.Buffer
+	if err := spec.Files(&archive); err != nil {
+		return err
+	}
+	return errors.Join(read(&archive), read(bytes.NewReader(e.extra)))
 }
 
 func (e *fakeEngine) EnsureImage(context.Context, string) error { return nil }

@@ -17,6 +17,9 @@ type Engine interface {
 	MakeImage(ctx context.Context, spec ImageSpec) error
 	// BuildImage builds an image from a Dockerfile. A Dockerfile that fails is a *CommandError.
 	BuildImage(ctx context.Context, spec DockerfileSpec) error
+	// ReadImage calls read with a tar archive of all files of an image. labels are those of the container that
+	// is made for it, and removed.
+	ReadImage(ctx context.Context, name string, labels map[string]string, read func(archive io.Reader) error) error
 	// EnsureImage pulls an image that does not exist.
 	EnsureImage(ctx context.Context, name string) error
 	// RemoveImage removes an image's name, and its layers that no other image uses. It is not an error if

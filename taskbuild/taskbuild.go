@@ -110,6 +110,7 @@ const (
 	ReasonNoOutcome      Reason = "its test log names no test"
 	ReasonNothingFails   Reason = "no test fails before and passes after"
 	ReasonOnlyFlaky      Reason = "only flaky tests tell before from after"
+	ReasonFixInImage     Reason = "its image contains the fix"
 	ReasonDuplicate      Reason = "is a near duplicate of another task"
 	ReasonInfrastructure Reason = "its tests could not be run"
 )

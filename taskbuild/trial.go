@@ -74,6 +74,11 @@ func (t *trial) run(ctx context.Context) (Entry, error) {
 			return e, err
 		}
 	}
+	if refusal == nil {
+		if refusal, err = t.fixInImage(ctx); err != nil {
+			return e, err
+		}
+	}
 	if refusal != nil {
 		e.Reason, e.Detail = refusal.Reason, refusal.Detail
 		return e, nil

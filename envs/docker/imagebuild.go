@@ -27,6 +27,22 @@ func singleFile(name string, content []byte) func(io.Writer) error {
 	}
 }
 
+// ReadImage calls read with a tar archive of all files of an image. It makes a container with these labels for it, does
+// not start it, and removes it.
+func (h *Host) ReadImage(ctx context.Context, name string, labels map[string]string, read func(archive io.Reader) error) (err error) {
+	id, err := h.createMaker(ctx, ImageSpec{From: name, Labels: labels})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.removeMaker(ctx, id)) }()
+	archive, err := h.client.ContainerExport(ctx, id)
+	if err != nil {
+		return failed(ctx, "read image "+name, err)
+	}
+	defer archive.Close()
+	return read(archive)
+}
+
 // ImageLabels returns the value of a label of those images that exist, by name.
 func (h *Host) ImageLabels(ctx context.Context, label string, names []string) (map[string]string, error) {
 	values := map[string]string{}
