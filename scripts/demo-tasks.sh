@@ -5,14 +5,26 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
+list=$root/demo/releases.yaml
 folder=$cache/demo
+
+# state prints what the tasks were built from and what was built; nothing if an image is missing.
+state() {
+    local images
+    mapfile -t images < <(sed -n 's/^ *image: *\([^ ]*\).*/\1/p' "$list")
+    docker image inspect -f '{{.Id}}' "${images[@]}" 2>/dev/null &&
+        sha256sum "$list" "$folder/tasks.jsonl" "${BASH_SOURCE[0]}" && ls "$folder/repositories"
+}
 
 mkdir -p "$folder"
 exec 9>"$cache/demo.lock"
 flock 9 # two calls at once build one set of tasks
-# pip asks each package's build backend for its name. With the backends beside pip (0:
-# pip inverts this variable), it downloads none.
-python=$("$root/scripts/python.sh" "$root/taskbuild/releases/requirements.txt")
-PATH=$(dirname "$python"):$PATH PIP_NO_BUILD_ISOLATION=0 \
-    "$root/bin/relabel" tasks build --releases "$root/demo/releases.yaml" --out "$folder" --runs 1 >&2
+if ! now=$(state) || [ "$now" != "$(cat "$folder/state" 2>/dev/null)" ]; then
+    # pip asks each package's build backend for its name. With the backends beside pip (0:
+    # pip inverts this variable), it downloads none.
+    python=$("$root/scripts/python.sh" "$root/taskbuild/releases/requirements.txt")
+    PATH=$(dirname "$python"):$PATH PIP_NO_BUILD_ISOLATION=0 \
+        "$root/bin/relabel" tasks build --releases "$list" --out "$folder" --runs 1 >&2
+    state >"$folder/state" || true # a pair that cannot be built now is tried again by the next call
+fi
 echo "$folder"
