@@ -87,7 +87,7 @@ forgeries: test-needs ## Try all forged submissions in real sandboxes, and list 
 	@RELABEL_TEST_ALL=1 go test -count=1 -timeout 120m -v ./envs/verify/forgeries
 
 .PHONY: languages
-languages: install ## Build, check and roll out tasks in Go, Rust, JavaScript and Java with the real registries: half an hour
+languages: install ## Build, validate and roll out tasks in Go, Rust, JavaScript and Java with the real registries: half an hour
 	@$(MAKE) --no-print-directory -j2 build base-image
 	@scripts/languages.sh
 

@@ -25,6 +25,6 @@ if ! now=$(state) || [ "$now" != "$(cat "$folder/state" 2>/dev/null)" ]; then
     python=$("$root/scripts/python.sh" "$root/taskbuild/releases/requirements.txt")
     PATH=$(dirname "$python"):$PATH PIP_NO_BUILD_ISOLATION=0 \
         "$root/bin/relabel" tasks build --releases "$list" --out "$folder" --runs 1 >&2
-    state >"$folder/state" || true # a pair that cannot be built now is tried again by the next call
+    state >"$folder/state" || true # the next call retries a pair that cannot be built now
 fi
 echo "$folder"
