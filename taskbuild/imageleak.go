@@ -19,7 +19,7 @@ import (
 const (
 	minWindow  = 40      // characters that three lines have at least to be compared
 	maxScanned = 8 << 20 // bytes of a file; larger ones are not source
-	leakShare  = 3       // a file leaks the fix if it has one of so many windows of a fixed file
+	leakShare  = 3       // a file leaks the fix if it has a third of the windows of a fixed file
 )
 
 // window is the hash of three consecutive lines, without blank lines and the white space around lines.
