@@ -83,7 +83,7 @@ type BenchmarkStore interface {
 	// its own by overlap.Threshold or more; and if an exclusion list has its instance id or its repository.
 	// Those in allowed reserve nothing.
 	ListReserved(ctx context.Context, taskset ID, allowed []string) (map[ID]string, error)
-	// CountReservedSince counts the tasks of an iteration for training that named benchmarks reserve now,
+	// CountReservedSince counts the tasks of an iteration for training that named benchmarks and exclusion lists reserve now,
 	// but those that it allows: benchmarks that were created after it.
 	CountReservedSince(ctx context.Context, it Iteration) (int, error)
 	// CountTasks counts the tasks that iterations of a run may draw. allowed are names of benchmarks that

@@ -312,7 +312,7 @@ func (g RewardGroup) TooSmall() bool { return !g.Mixed && len(g.Rewards) < 2 }
 // benchmarkReason begins the reason for which states of a benchmark's tasks are not exported, before its name.
 const benchmarkReason = "benchmark:"
 
-// BenchmarkReason is the reason in an export's counts for states of tasks that a benchmark reserves.
+// BenchmarkReason is the reason in an export's counts for states of tasks that a benchmark or an exclusion list reserves.
 func BenchmarkReason(name string) string { return benchmarkReason + name }
 
 // CutBenchmarkReason returns the name of the benchmark in such a reason, and whether it is one.

@@ -134,7 +134,7 @@ func (s ExportSelection) Describe() string {
 		text += ", where the label was not executed"
 	}
 	if len(s.AllowBenchmarks) > 0 {
-		text += ", with tasks of the benchmarks " + strings.Join(s.AllowBenchmarks, ", ")
+		text += ", with tasks of the benchmarks and exclusion lists " + strings.Join(s.AllowBenchmarks, ", ")
 	}
 	if len(s.ExcludeFlags) > 0 {
 		text += ", without trajectories and states flagged " + strings.ReplaceAll(strings.Join(s.ExcludeFlags, ", "), AnyFlag, "with any flag")

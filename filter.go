@@ -164,8 +164,8 @@ type Draw struct {
 	BenchmarkID *ID      `json:"benchmark_id,omitempty" doc:"The benchmark of an evaluation, or of a sample on a benchmark or held-out tasks; absent in other iterations."`
 	Generations int      `json:"generations" doc:"Rollouts per task."`
 	Instances   []string `json:"instances" doc:"The instance ids, sorted."`
-	// ReservedTasks counts the tasks that the draw excluded since benchmarks reserve them.
-	ReservedTasks int `json:"reserved_tasks" doc:"Tasks that the draw excluded since benchmarks reserve them."`
+	// ReservedTasks counts the tasks that the draw excluded since benchmarks or exclusion lists reserve them.
+	ReservedTasks int `json:"reserved_tasks" doc:"Tasks that the draw excluded since benchmarks or exclusion lists reserve them."`
 }
 
 // PlannedIteration is an iteration with its trajectories, drawn and ready to be stored.
@@ -173,7 +173,7 @@ type PlannedIteration struct {
 	Iteration    Iteration
 	Measures     bool // see NewIteration.Measures; such an iteration without a benchmark gets one of its tasks
 	Trajectories []Trajectory
-	ReservedBy   []string // the benchmarks that reserve the tasks which the draw excluded, sorted
+	ReservedBy   []string // the benchmarks and exclusion lists that reserve the tasks which the draw excluded, sorted
 }
 
 // TextSearch asks which trajectories contain a text, in any case, and bounds the work for

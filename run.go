@@ -220,7 +220,7 @@ type Iteration struct {
 	// AllowBenchmarks are names of benchmarks whose tasks it may have drawn, the run's among them;
 	// ReservedTasks counts the tasks of other benchmarks that its draw excluded.
 	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" doc:"Names of benchmarks whose tasks it may have drawn; absent: none."`
-	ReservedTasks   int      `json:"reserved_tasks,omitempty" doc:"Tasks that its draw excluded since benchmarks reserve them; absent: none."`
+	ReservedTasks   int      `json:"reserved_tasks,omitempty" doc:"Tasks that its draw excluded since benchmarks or exclusion lists reserve them; absent: none."`
 
 	State  IterationState `json:"state" doc:"running, done or cancelled."`
 	Paused *Pause         `json:"paused,omitempty" doc:"Its pause; absent: not paused, unless its run is."`

@@ -97,7 +97,7 @@ type TasksetRevision struct {
 // TaskCounts counts the tasks of a run's task set, or of its instances if it names any, at its revision.
 type TaskCounts struct {
 	Open     int // that iterations may draw for training
-	Reserved int // that they may not, since benchmarks reserve them
+	Reserved int // that they may not, since benchmarks or exclusion lists reserve them
 	HeldOut  int // of the whole task set
 	Excluded int // that none may draw
 }

@@ -29,9 +29,9 @@ type IterationView struct {
 	PassAtK   []relabel.PassAtK `json:"pass_at_k,omitempty" doc:"pass@k of an evaluation or sample with several generations; absent otherwise."`
 	RunPaused *relabel.Pause    `json:"run_paused,omitempty" doc:"Pause of its run; absent: the run is not paused."`
 	// ReservedSince is counted only when one iteration is read.
-	ReservedSince int `json:"reserved_since,omitempty" doc:"In the answer to GET of one iteration: tasks of an iteration for training that named benchmarks reserve now, which were created after it; exports exclude their states. Absent: none."`
+	ReservedSince int `json:"reserved_since,omitempty" doc:"In the answer to GET of one iteration: tasks of an iteration for training that named benchmarks and exclusion lists reserve now, which were created after it; exports exclude their states. Absent: none."`
 	// ReservedBy is known only when the iteration is started.
-	ReservedBy []string `json:"reserved_by,omitempty" doc:"In the answer to its start: the benchmarks that reserve its reserved_tasks."`
+	ReservedBy []string `json:"reserved_by,omitempty" doc:"In the answer to its start: the benchmarks and exclusion lists that reserve its reserved_tasks."`
 	// WaitsForWorker is known only when one iteration is read.
 	WaitsForWorker string           `json:"waiting_for_worker,omitempty" doc:"In the answer to GET of one iteration: which worker its queued trajectories wait for; absent: one rolls out tasks of their kind."`
 	Outages        []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down. Its queued trajectories that need them are not claimed meanwhile."`

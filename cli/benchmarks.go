@@ -116,7 +116,11 @@ func (c *benchmarkCreate) Run(ctx context.Context) error {
 func reservedText(b api.BenchmarkView) string {
 	text := fmt.Sprintf("%d tasks are now reserved, in any task set: neither drawn for collection nor exported", b.Tasks)
 	if r := b.Reserves; r != nil {
-		text += fmt.Sprintf(" (%d were trainable, counted in each task set; %d finished trajectories are of these tasks)", r.Trainable, r.Trajectories)
+		similar := ""
+		if r.Similar > 0 {
+			similar = fmt.Sprintf(", %d of them reserved only since their patches overlap", r.Similar)
+		}
+		text += fmt.Sprintf(" (%d were trainable, counted in each task set%s; %d finished trajectories are of these tasks)", r.Trainable, similar, r.Trajectories)
 	}
 	return text + "; `relabel benchmark delete " + b.Name + "` undoes that while no evaluation or sample is on it"
 }

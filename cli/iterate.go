@@ -51,7 +51,7 @@ func drawNotes(it api.IterationView) (notes []string) {
 		notes = append(notes, it.Walk.Text())
 	}
 	if it.ReservedTasks > 0 {
-		notes = append(notes, fmt.Sprintf("%d tasks were not drawn from, since the benchmarks %s reserve them: --allow-benchmark NAME allows those of one", it.ReservedTasks, strings.Join(it.ReservedBy, ", ")))
+		notes = append(notes, fmt.Sprintf("%d tasks were not drawn from, since the benchmarks and exclusion lists %s reserve them: --allow-benchmark NAME allows those of one", it.ReservedTasks, strings.Join(it.ReservedBy, ", ")))
 	}
 	return notes
 }

@@ -116,7 +116,7 @@ func (c *TasksShow) Run(ctx context.Context) error {
 		if c.JSON {
 			return printJSON(map[string]any{"taskset": set, "soundness": counts, "revisions": revisions})
 		}
-		say("%s  %s, tasks to %s", set.ID, set.Name, set.Kind)
+		say("%s  %s, %s", set.ID, set.Name, set.Kind.Words())
 		say("%s", countWords(set.Name, counts))
 		return printTable(revisions, []string{"REVISION", "CHANGE", "CHANGED", "TASKS", "HELD OUT", "EXCLUDED", "MADE"}, func(r relabel.TasksetRevision) []any {
 			return []any{r.Revision, r.Change, r.Changed, r.Tasks, r.HeldOut, r.Excluded, r.CreatedAt}

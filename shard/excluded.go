@@ -22,7 +22,7 @@ const (
 	Evaluation          Reason = "evaluation"           // the student alone, without labels
 	Sampled             Reason = "sample"               // the student alone, without labels
 	HeldOut             Reason = "held_out"             // held-out tasks are never exported
-	InBenchmark         Reason = "benchmark"            // a named benchmark reserves the task; the detail is its name
+	InBenchmark         Reason = "benchmark"            // a named benchmark or an exclusion list reserves the task; the detail is its name
 	NotSubmitted        Reason = "not_submitted"        // by request: valid submissions only
 	CutByRule           Reason = "cut_by_rule"          // by request: valid submissions or verdicts only; its label rule ended the rollout before them
 	NotResolved         Reason = "not_resolved"         // by request: resolved trajectories only

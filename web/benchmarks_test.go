@@ -154,12 +154,12 @@ func TestAnIterationShowsItsBenchmarks(t *testing.T) {
 	it := s.iterate(`{"student":"drawn-student","allow_benchmarks":["`+name+`"]}`, "..")
 	page := s.get(200, "/iterations/"+it.ID.String())
 	contains(t, page, `href="/benchmarks/..%2Fruns%2Fm%3Fx=1%23"`)
-	if strings.Contains(page, "reserved by benchmarks since") {
+	if strings.Contains(page, "reserved since") {
 		t.Error("the benchmark that it allows reserves its tasks since")
 	}
 	contains(t, s.get(200, "/benchmarks/..%2Fruns%2Fm%3Fx=1%23"), "../runs/m?x=1#")
 	reserve("later")
-	contains(t, s.get(200, "/iterations/"+it.ID.String()), "reserved by benchmarks since", "<b>1</b> of its tasks, not exported")
+	contains(t, s.get(200, "/iterations/"+it.ID.String()), "reserved since", "<b>1</b> of its tasks, not exported")
 }
 
 // An evaluation on a benchmark has its tasks, limits and task set, however often and in whichever run.

@@ -15,7 +15,7 @@ func (v viewRows) Means() string {
 // Means describes why states were excluded.
 func (c excludedCount) Means() string {
 	if name, is := relabel.CutBenchmarkReason(c.Reason); is {
-		return "the benchmark reserves the task: --allow-benchmark " + name + " of an export includes it"
+		return "the benchmark or exclusion list reserves the task: --allow-benchmark " + name + " of an export includes it"
 	}
 	return excludedWords[c.Reason]
 }
@@ -45,7 +45,7 @@ var excludedWords = map[string]string{
 	"trajectory_failed":         "environment, endpoint or verifier failed, not the agent",
 	"trajectory_cancelled":      "it was cancelled before it was done",
 	"not_done":                  "it was not finished when the export was cut",
-	"benchmark":                 "a named benchmark reserves the task, and the export does not allow it",
+	"benchmark":                 "a named benchmark or an exclusion list reserves the task, and the export does not allow it",
 	"held_out":                  "held-out tasks are never exported",
 	"evaluation":                "evaluations are never exported",
 	"label_missing":             "the teacher’s action is missing",

@@ -24,7 +24,7 @@ type iterationPage struct {
 	Relabelings   []relabelRow
 	Draw          relabel.Draw
 	PassAtK       []relabel.PassAtK
-	ReservedSince int // tasks that benchmarks reserve since it was created
+	ReservedSince int // tasks that benchmarks or exclusion lists reserve since it was created
 }
 
 // relabelRow is the progress of a relabeling with the name of its policy.

@@ -50,7 +50,7 @@ func (v *viewer) createRun(r *http.Request, chosen url.Values) (operation, error
 	}
 	notes := []string{"No model is called until you start an iteration of the run."}
 	if set.Name != "" {
-		notes = append(notes, fmt.Sprintf("The tasks of %s are to %s.", set.Name, set.Kind))
+		notes = append(notes, fmt.Sprintf("%s has %s.", set.Name, set.Kind.Words()))
 	}
 	var names []string
 	for _, s := range tasksets {

@@ -36,7 +36,7 @@ func (v *viewer) startIteration(r *http.Request, run relabel.Run, chosen url.Val
 	n, reserved, err := v.countTrajectories(r.Context(), run, body)
 	o.Notes = []string{fmt.Sprintf("Queues %s trajectories. Workers call models as soon as they have slots.", chart.Grouped(int64(n)))}
 	if reserved > 0 {
-		o.Notes = append(o.Notes, fmt.Sprintf("Does not draw from %s tasks that benchmarks reserve.", chart.Grouped(int64(reserved))))
+		o.Notes = append(o.Notes, fmt.Sprintf("Does not draw from %s tasks that benchmarks or exclusion lists reserve.", chart.Grouped(int64(reserved))))
 	}
 	if body.Kind == relabel.Sample && (body.HeldOut || body.Benchmark != "") {
 		o.Notes = append(o.Notes, "Only measures the student: no export has these trajectories.")

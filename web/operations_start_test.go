@@ -37,7 +37,7 @@ func TestThePageOfAnIterationCountsWhatTheServerQueues(t *testing.T) {
 	ask := func(query string) string {
 		return html.UnescapeString(s.get(200, "/runs/"+s.run.ID.String()+"/start?part=operation"+query))
 	}
-	contains(t, ask(""), "Queues 3 trajectories", "Does not draw from 1 tasks that benchmarks reserve")
+	contains(t, ask(""), "Queues 3 trajectories", "Does not draw from 1 tasks that benchmarks or exclusion lists reserve")
 	contains(t, ask("&allow_benchmarks=reserving"), "Queues 4 trajectories")
 	s.run.ID, s.run.Name, s.run.TasksPerRound, s.run.Generations = relabel.NewID(), "paper", 2, 4
 	s.must(s.store.CreateRun(t.Context(), s.run))

@@ -88,7 +88,7 @@ func TestATaskToLocaliseHasGoldAndNoTests(t *testing.T) {
 	d := storetest.SeedLocalise(t, s.store, 1)
 	path := "/tasks/" + d.Taskset.ID.String()
 	contains(t, s.get(200, "/tasks"), "<td>localise</td>")
-	contains(t, s.get(200, path), "1 task to localise")
+	contains(t, s.get(200, path), "tasks to localise: 1")
 	page := s.get(200, path+"/owner__repo-0000")
 	contains(t, page, "<dd>localise</dd>", "owner/repo", strings.Repeat("0", 40), "2 functions", "<code>a.py::f</code>", "2 files", "<code>b.go</code>")
 	for _, absent := range []string{"<dt>image</dt>", "test command", "gold patch", "must pass"} {
@@ -105,7 +105,7 @@ func TestTheFormOfARunFollowsTheKindOfItsTasks(t *testing.T) {
 	s := start(t)
 	d := storetest.SeedLocalise(t, s.store, 1)
 	form := s.get(200, "/runs/new?scaffold=bare&taskset="+d.Taskset.ID.String())
-	contains(t, form, "reposearcher, the default", `name="limits.score_depth"`, `name="limits.observation_bytes"`, "are to localise")
+	contains(t, form, "reposearcher, the default", `name="limits.score_depth"`, `name="limits.observation_bytes"`, "has tasks to localise")
 	for _, absent := range []string{">bare<", `name="limits.verify_seconds"`, `name="limits.command_seconds"`} {
 		if strings.Contains(form, absent) {
 			t.Errorf("the form of a run to localise has %q", absent)

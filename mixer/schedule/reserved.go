@@ -8,7 +8,7 @@ import (
 	"relabel"
 )
 
-// reserved are the tasks that a draw excludes since benchmarks reserve them.
+// reserved are the tasks that a draw excludes since benchmarks or exclusion lists reserve them.
 type reserved struct {
 	tasks int
 	by    []string // names of the benchmarks, sorted
@@ -52,7 +52,7 @@ func noneOpen(left reserved) error {
 	if left.tasks == 0 {
 		return relabel.Errorf(relabel.CodeInvalid, "the task set has no task for training: all are held out").On("instances")
 	}
-	return relabel.Errorf(relabel.CodeInvalid, "there is no task for training: the benchmarks %s reserve the %d tasks that are not held out; allow_benchmarks with a name allows those of a benchmark", strings.Join(left.by, ", "), left.tasks).On("allow_benchmarks")
+	return relabel.Errorf(relabel.CodeInvalid, "there is no task for training: the benchmarks and exclusion lists %s reserve the %d tasks that are not held out; allow_benchmarks with a name allows those of one", strings.Join(left.by, ", "), left.tasks).On("allow_benchmarks")
 }
 
 // besides names the reserved tasks in an error.
@@ -60,7 +60,7 @@ func besides(left reserved) string {
 	if left.tasks == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", besides %d that the benchmarks %s reserve", left.tasks, strings.Join(left.by, ", "))
+	return fmt.Sprintf(", besides %d that the benchmarks and exclusion lists %s reserve", left.tasks, strings.Join(left.by, ", "))
 }
 
 // union returns the names in a and b, each once.

@@ -32,7 +32,7 @@ func TestReservedTasksAreNotDrawnForCollection(t *testing.T) {
 	ask.Tasks = 4
 	_, err := schedule.Plan(runOf(relabel.DAgger), 1, ask, tasks)
 	wantField(t, err, "tasks")
-	if !strings.Contains(err.Error(), "besides 2 that the benchmarks verified reserve") {
+	if !strings.Contains(err.Error(), "besides 2 that the benchmarks and exclusion lists verified reserve") {
 		t.Error(err)
 	}
 	ask.Tasks = 3
@@ -42,7 +42,7 @@ func TestReservedTasksAreNotDrawnForCollection(t *testing.T) {
 	ask.Tasks, ask.Reserved = 0, reserve(tasks, 0, 1, 2, 3, 4)
 	_, err = schedule.Plan(runOf(relabel.DAgger), 1, ask, tasks)
 	wantField(t, err, "allow_benchmarks")
-	if !strings.Contains(err.Error(), "the benchmarks verified reserve the 5 tasks") {
+	if !strings.Contains(err.Error(), "the benchmarks and exclusion lists verified reserve the 5 tasks") {
 		t.Error(err)
 	}
 }
