@@ -69,7 +69,6 @@ func pairOf(t *testing.T, s *standIn, e Ecosystem) Entry {
 func TestTwoReleasesBecomeACandidate(t *testing.T) {
 	for e, sourceFile := range map[Ecosystem]string{PyPI: "demo.py", NPM: "index.js", Crates: "src/lib.rs", Go: "demo.go"} {
 		t.Run(string(e), func(t *testing.T) {
-			needs(t, e)
 			s := startStandIn(t)
 			entry, folder := pairOf(t, s, e), t.TempDir()
 			item := items(t, folder, entry)[0]
