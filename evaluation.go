@@ -45,6 +45,8 @@ type Results struct {
 	Open           int            `json:"open" doc:"Trajectories that have not ended: not graded yet."`
 	Submitted      Proportion     `json:"submitted" doc:"Trajectories with a valid submission among the graded ones."`
 	Resolved       Proportion     `json:"resolved" doc:"Resolved trajectories among the graded ones."`
+	// MeanReward is of the graded trajectories that have a reward, also of those that did not finish.
+	MeanReward *float64 `json:"mean_reward,omitempty" doc:"Mean reward of the graded trajectories of tasks in a terminal, finished or not; absent for other tasks."`
 	// Trained is nil without a benchmark, and if no task of it trained the student.
 	Trained      *TrainedTasks       `json:"trained,omitempty" doc:"Its tasks that the checkpoint was trained on, by what its policy says; absent if none is known."`
 	PassAtK      []PassAtK           `json:"pass_at_k,omitempty" doc:"pass@k, with several generations; absent otherwise."`
@@ -74,6 +76,14 @@ func ExcludedText(n int, named []ExcludedTask, most int) string {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	return text
+}
+
+// MeanRewardText says the mean reward; "" without one.
+func (r Results) MeanRewardText() string {
+	if r.MeanReward == nil {
+		return ""
+	}
+	return fmt.Sprintf("mean reward %.3f", *r.MeanReward)
 }
 
 // OnBenchmark reports whether the iteration only measures: it is on a benchmark.
@@ -147,10 +157,12 @@ type TaskResults struct {
 	TaskID     ID
 	InstanceID string
 	Repository string
-	Hinted     bool // its first prompt has functions that another run located
-	Graded     int  // done with a verdict, or not submitted unless it is not to be verified
-	Submitted  int  // of these
-	Resolved   int  // of these
+	Hinted     bool    // its first prompt has functions that another run located
+	Graded     int     // done with a verdict, or not submitted unless it is not to be verified
+	Submitted  int     // of these
+	Resolved   int     // of these
+	Rewarded   int     // graded ones with a reward, which tasks in a terminal have
+	Rewards    float64 // the sum of these
 	// The others: done and not to be verified, failed or without a verdict by an error of the
 	// infrastructure, cancelled, and open.
 	Unverified, Infrastructure, Cancelled, Open int

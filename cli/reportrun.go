@@ -79,10 +79,13 @@ func printRepositories(report relabel.EvaluationReport) error {
 	return t.print()
 }
 
-// sayNotes prints which tasks are excluded, how many tasks have hints of another run, and how many trained the student, if any.
+// sayNotes prints which tasks are excluded, the mean reward, how many tasks have hints of another run, and how many trained the student, if any.
 func sayNotes(r relabel.Results) {
 	if r.ExcludedTasks > 0 {
 		say("%s, %s: %d tasks, %s", r.Run, nameOfResults(r), r.Tasks, relabel.ExcludedText(r.ExcludedTasks, r.Excluded, relabel.MostExcludedNamed))
+	}
+	if r.MeanReward != nil {
+		say("%s, %s (%s): %s", r.Run, nameOfResults(r), r.Student, r.MeanRewardText())
 	}
 	if r.Hinted > 0 {
 		say("%s, %s (%s): %s", r.Run, nameOfResults(r), r.Student, r.HintedText())

@@ -26,6 +26,7 @@ func Of(it relabel.Iteration, tasks []relabel.TaskResults) relabel.Results {
 		submitted.Add(t.TaskID, t.Submitted, t.Graded)
 	}
 	e.Submitted = submitted.Proportion()
+	e.MeanReward = meanReward(tasks)
 	e.Ungraded, e.Resolved = resolved(tasks)
 	for _, of := range byRepository(tasks) {
 		r := relabel.RepositoryResults{Repository: of[0].Repository, Tasks: len(of)}
@@ -33,6 +34,18 @@ func Of(it relabel.Iteration, tasks []relabel.TaskResults) relabel.Results {
 		e.Repositories = append(e.Repositories, r)
 	}
 	return e
+}
+
+// meanReward is the mean reward of the trajectories that have one; nil without any.
+func meanReward(tasks []relabel.TaskResults) *float64 {
+	n, sum := 0, 0.0
+	for _, t := range tasks {
+		n, sum = n+t.Rewarded, sum+t.Rewards
+	}
+	if n == 0 {
+		return nil
+	}
+	return new(sum / float64(n))
 }
 
 // resolved is the share of resolved trajectories, and the number of tasks that it lacks.

@@ -29,9 +29,9 @@ func Table(report relabel.EvaluationReport) (heads []string, rows [][]any) {
 	for _, k := range ks {
 		heads = append(heads, fmt.Sprintf("pass_at_%d", k), fmt.Sprintf("pass_at_%d_tasks", k))
 	}
-	heads = append(heads, "compared_with_id", "compared_tasks", "compared_ungraded", "difference", "difference_low", "difference_high", "better", "worse", "mcnemar_p", "hinted", "hints_from", "excluded_tasks")
+	heads = append(heads, "compared_with_id", "compared_tasks", "compared_ungraded", "difference", "difference_low", "difference_high", "better", "worse", "mcnemar_p", "hinted", "hints_from", "excluded_tasks", "mean_reward")
 	for _, r := range allResults(report) {
-		rows = append(rows, slices.Concat(resultCells(r, ks), comparisonCells(report, r.IterationID), []any{r.Hinted, r.HintsFrom, r.ExcludedTasks}))
+		rows = append(rows, slices.Concat(resultCells(r, ks), comparisonCells(report, r.IterationID), []any{r.Hinted, r.HintsFrom, r.ExcludedTasks, r.MeanReward}))
 	}
 	return heads, rows
 }

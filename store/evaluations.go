@@ -18,6 +18,7 @@ func (s *Store) ListTaskResults(ctx context.Context, iteration relabel.ID) ([]re
 	return listAll[relabel.TaskResults](ctx, s, `SELECT tr.task_id, ta.instance_id, ta.repo AS repository,
 			EXISTS (SELECT FROM task_hints th WHERE th.run_id = tr.run_id AND th.task_id = tr.task_id) AS hinted,
 			count(*) FILTER (WHERE graded) AS graded, count(*) FILTER (WHERE graded AND tr.submitted) AS submitted, count(*) FILTER (WHERE tr.resolved) AS resolved,
+			count(tr.score) FILTER (WHERE graded) AS rewarded, coalesce(sum(tr.score) FILTER (WHERE graded), 0)::float8 AS rewards,
 			count(*) FILTER (WHERE tr.verdict = 'unverified') AS unverified,
 			count(*) FILTER (WHERE tr.state IN ('done', 'failed') AND NOT graded AND tr.verdict NOT IN ('unverified', 'scored', 'cut')) AS infrastructure,
 			count(*) FILTER (WHERE tr.state = 'cancelled') AS cancelled, count(*) FILTER (WHERE tr.ended_at IS NULL) AS open

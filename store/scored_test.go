@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"relabel"
+	"relabel/evaluation"
 	"relabel/store"
 	"relabel/store/storetest"
 )
@@ -217,5 +218,32 @@ func TestAnExportKnowsTheScoresOfItsCut(t *testing.T) {
 	}
 	if n != 6 {
 		t.Errorf("%d trajectories", n)
+	}
+}
+
+// A reward counts also without a submission, which is not resolved.
+func TestRewardsOfTasksInATerminalAreSummedUp(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), t.Context()
+	d := storetest.Seed(t, s, 3)
+	p := evaluationOf(d, 1, d.Tasks...)
+	must(t, s.CreateIteration(ctx, p))
+	for i, reward := range []float64{1, 0.25, 1} {
+		c := storetest.Claim(t, s, p.Trajectories[i].ID, "w")
+		end := relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("{}"), Submitted: true}
+		if i == 2 {
+			end.Reason, end.Submitted = relabel.EndMaxTurns, false
+		}
+		must(t, s.EndRollout(ctx, c.Fence, end))
+		must(t, s.BeginVerifying(ctx, c.Fence))
+		must(t, s.Finish(ctx, c.Fence, relabel.Verdict{Passed: reward == 1, Reason: relabel.VerdictReward, Score: &reward}))
+	}
+	results, err := s.ListTaskResults(ctx, p.Iteration.ID)
+	must(t, err)
+	if r := results[2]; len(results) != 3 || r.Graded != 1 || r.Rewarded != 1 || r.Rewards != 1 || r.Resolved != 0 {
+		t.Errorf("%+v", results)
+	}
+	if e := evaluation.Of(p.Iteration, results); e.MeanReward == nil || *e.MeanReward != 0.75 || e.MeanRewardText() != "mean reward 0.750" {
+		t.Errorf("%+v", e)
 	}
 }
