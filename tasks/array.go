@@ -19,7 +19,7 @@ func readArray(r io.Reader, file string, yield func(*taskLine) bool) error {
 		place := Place{file, "row", number}
 		more, err := items.next(number > 1)
 		if err != nil {
-			return fmt.Errorf("is damaged in %s: %w", place, err)
+			return fmt.Errorf("is damaged in %s: %w", place.inFile(), err)
 		}
 		if !more || !yield(readTaskLine(place, bytes.TrimSpace(items.item), items.long)) {
 			return nil

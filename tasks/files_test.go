@@ -200,7 +200,7 @@ func TestBadFilesAreRefusedByName(t *testing.T) {
 		"large page":       {bytes.NewReader(parquetOf(t, huge, parquet.PageBufferSize(2*maxPage))), "row 1 and below: problem_statement: a page has 97 MiB, more than 96"},
 		"same id":          {archiveOf(t, "a.jsonl", own, "b.jsonl", "\n"+own), `b.jsonl: line 2: instance_id: "pypi__shelf-1.4.2" is that of a.jsonl: line 1 too`},
 		"bomb":             {bytes.NewReader(bomb.Bytes()), "grows to more than 250 times its size"},
-		"damaged gzip":     {bytes.NewReader(bomb.Bytes()[:1000]), "the file: cannot be read after line"},
+		"damaged gzip":     {bytes.NewReader(bomb.Bytes()[:1000]), "the file: cannot be read in line"},
 		"name":             {archiveOf(t, "../../etc/x.jsonl", own), `"../../etc/x.jsonl": is not a path within the archive`},
 		"absolute":         {archiveOf(t, "/etc/x.jsonl", own), "is not a path within the archive"},
 		"twice":            {archiveOf(t, "x.jsonl", own, "./x.jsonl", own), "is in the archive twice"},

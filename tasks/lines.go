@@ -21,7 +21,7 @@ func readLines(r io.Reader, file string, yield func(*taskLine) bool) error {
 		var err error
 		line, long, err = readLine(in, MaxLine, line[:0])
 		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("cannot be read after line %d: %w", number-1, err)
+			return fmt.Errorf("cannot be read in line %d: %w", number, err)
 		}
 		text := line
 		if number == 1 {

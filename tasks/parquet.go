@@ -78,11 +78,12 @@ func readGroup(group parquet.RowGroup, fields []*field, before Place, yield func
 		if n == 0 {
 			if err == nil || errors.Is(err, io.EOF) {
 				if missing := int64(before.Row) + group.NumRows() - int64(place.Row); missing != 0 {
-					return false, fmt.Errorf("is damaged: %d rows are missing after %s", missing, place)
+					return false, fmt.Errorf("is damaged: %d rows are missing after %s", missing, place.inFile())
 				}
 				return true, nil
 			}
-			return false, fmt.Errorf("is damaged after %s: %w", place, err)
+			place.Row++
+			return false, fmt.Errorf("is damaged in %s: %w", place.inFile(), err)
 		}
 		place.Row++
 		values.reset(buffer[0])

@@ -93,14 +93,14 @@ func checkPages(in Input, group format.RowGroup, at Place) error {
 		name := strings.Join(chunk.MetaData.PathInSchema, ".")
 		switch {
 		case err != nil:
-			return fmt.Errorf("is damaged: %s and below: %s: %w", at, name, err)
+			return fmt.Errorf("is damaged: %s and below: %s: %w", at.inFile(), name, err)
 		case largest > maxPage:
-			return fmt.Errorf("%s and below: %s: a page has %d MiB, more than %d: write the file with smaller pages or rows", at, name, largest>>20, maxPage>>20)
+			return fmt.Errorf("%s and below: %s: a page has %d MiB, more than %d: write the file with smaller pages or rows", at.inFile(), name, largest>>20, maxPage>>20)
 		}
 		total += largest
 	}
 	if total > maxPages {
-		return fmt.Errorf("%s and below: the largest pages of all columns have %d MiB, more than %d: write the file with smaller pages", at, total>>20, maxPages>>20)
+		return fmt.Errorf("%s and below: the largest pages of all columns have %d MiB, more than %d: write the file with smaller pages", at.inFile(), total>>20, maxPages>>20)
 	}
 	return nil
 }

@@ -18,6 +18,9 @@ func (p Place) String() string {
 	return text
 }
 
+// inFile is the place for an error that names the file already.
+func (p Place) inFile() string { return fmt.Sprintf("%s %d", p.Word, p.Row) }
+
 // Problem is a problem of one field of one row.
 type Problem struct {
 	Place
