@@ -2,8 +2,10 @@ package recipes
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"relabel/taskbuild"
@@ -60,6 +62,9 @@ func detectNode(t Tree) (taskbuild.Recipe, bool) {
 		return taskbuild.Recipe{}, false
 	}
 	command := runner.command
+	if runner.name == "mocha" {
+		command = strings.Replace(command, "npx mocha", "npx mocha"+m.mochaOptions(), 1)
+	}
 	for _, script := range []string{"pretest", "test"} {
 		if build := m.compiling(script); build != "" {
 			command = build + " && " + command
@@ -95,6 +100,20 @@ func (m manifest) runner() (nodeRunner, bool) {
 		}
 	}
 	return nodeRunner{}, false
+}
+
+// mochaOption matches the options of Mocha without which tests do not run.
+var mochaOption = regexp.MustCompile(` (--(ui|require|import|loader|config|opts)|-[ur])[ =]([\w@./:-]+)`)
+
+// mochaOptions are the options that the scripts give Mocha and that its tests need.
+func (m manifest) mochaOptions() string {
+	for _, name := range slices.Sorted(maps.Keys(m.Scripts)) {
+		if _, after, found := strings.Cut(m.Scripts[name], "mocha "); found && strings.HasPrefix(name, "test") {
+			command, _, _ := strings.Cut(after, "&&")
+			return strings.Join(mochaOption.FindAllString(" "+command, -1), "")
+		}
+	}
+	return ""
 }
 
 // compiling returns how the script compiles source; "" if it does not.

@@ -108,3 +108,16 @@ func TestReleasesOfAPackageItselfBecomeLinks(t *testing.T) {
 		}
 	}
 }
+
+func TestOptionsOfMochaAreKept(t *testing.T) {
+	for script, want := range map[string]string{
+		`"test": "mocha --reporter dot --bail --ui qunit test/"`:                        "npx mocha --ui qunit --reporter spec {tests}",
+		`"lint": "eslint .", "test": "npm run lint && nyc mocha -r ts-node/register x"`: "npx mocha -r ts-node/register --reporter spec {tests}",
+		`"test": "npm run lint", "test:unit": "mocha --require=should && rm -r tmp"`:    "npx mocha --require=should --reporter spec {tests}",
+	} {
+		r := detect(t, "package.json", `{"scripts": {`+script+`}, "devDependencies": {"mocha": "1"}}`, "test/a.js", "")
+		if r.TestCommand != want {
+			t.Errorf("%s: %s", script, r.TestCommand)
+		}
+	}
+}
