@@ -2,14 +2,14 @@ package web
 
 import (
 	"fmt"
-	"strings"
 
 	"relabel"
 )
 
-// rewarded describes the verdict on a task in a terminal, and names files of the system that had been changed when
+// rewarded describes the verdict on a task in a terminal, and counts files of the system that had been changed when
 // its tests ran.
-func (v trajectoryView) rewarded(verdict relabel.Verdict) (cause, detail string) {
+func (v trajectoryView) rewarded(verdict relabel.Verdict) string {
+	cause := ""
 	switch {
 	case verdict.Score == nil:
 		cause = "There is no reward."
@@ -24,7 +24,6 @@ func (v trajectoryView) rewarded(verdict relabel.Verdict) (cause, detail string)
 	}
 	if verdict.AlteredCount > 0 {
 		cause += fmt.Sprintf(" Before the tests, %d programs, libraries or settings of the system differed from the image's.", verdict.AlteredCount)
-		detail = strings.Join(verdict.Altered, "\n")
 	}
-	return cause, detail
+	return cause
 }

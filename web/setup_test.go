@@ -30,10 +30,11 @@ type site struct {
 	store     *store.Store
 	run       relabel.Run
 	iteration relabel.Iteration
-	rows      web.Exports // what rows are read by
-	searched  int64       // bytes that a search reads for a page; 0: as many as it does
-	mend      []string    // tests of its tasks that fail before the patch
-	keep      []string    // and those that pass
+	rows      web.Exports           // what rows are read by
+	searched  int64                 // bytes that a search reads for a page; 0: as many as it does
+	mend      []string              // tests of its tasks that fail before the patch
+	keep      []string              // and those that pass
+	terminal  *relabel.TerminalTask // of its tasks, which are in a terminal then
 }
 
 // Row implements web.Exports.
@@ -122,6 +123,12 @@ func (s *site) begin(name string, executors ...string) []relabel.Trajectory {
 		tasks = append(tasks, relabel.Task{ID: relabel.NewID(), TasksetID: set.ID, InstanceID: fmt.Sprintf("marshmallow__marshmallow-%d", 1300+i), Image: "relabel/python:1", Workdir: "/testbed",
 			ProblemStatement: "TimeDelta serialization is off by one.\n\n```py\nassert f.serialize(345) == 345  # <b>fails</b>\n```", LogParser: "pytest", TestCmd: "pytest -rA", FailToPass: s.mend, PassToPass: s.keep})
 	}
+	if s.terminal != nil {
+		set.Kind = relabel.Terminal
+		for i := range tasks {
+			tasks[i].Kind, tasks[i].Terminal, tasks[i].LogParser, tasks[i].TestCmd, tasks[i].FailToPass = relabel.Terminal, s.terminal, "", "", nil
+		}
+	}
 	s.must(s.store.CreateTaskset(ctx, set, relabel.TaskList(tasks)))
 	policy := func(kind string) relabel.Policy {
 		p, err := s.store.CreatePolicy(ctx, relabel.Policy{ID: relabel.NewID(), Name: name + "-" + kind, BaseURL: "http://h/v1", Model: "m", Server: relabel.ServerGeneric, Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits})
@@ -132,6 +139,9 @@ func (s *site) begin(name string, executors ...string) []relabel.Trajectory {
 	s.run = relabel.Run{ID: relabel.NewID(), Name: name, Recipe: relabel.DAgger, Scaffold: "openhands", TasksetID: set.ID, TeacherID: teacher.ID,
 		Prompts: relabel.Prompts{System: "You work in a sandbox.", First: "{problem_statement}", Tools: []relabel.Tool{{Name: "finish", Description: "End.", Parameters: `{"type":"object"}`}}},
 		Beta:    &relabel.BetaSchedule{Kind: "linear", Start: 1, Step: 0.2, Floor: 0.6}, Limits: relabel.PaperLimits, Seed: 7}
+	if s.terminal != nil {
+		s.run.TaskKind, s.run.Scaffold = relabel.Terminal, "terminal"
+	}
 	s.must(s.store.CreateRun(ctx, s.run))
 	beta := 0.6
 	s.iteration = relabel.Iteration{ID: relabel.NewID(), RunID: s.run.ID, Number: 1, Kind: relabel.Collect, StudentID: student.ID, Beta: &beta, Generations: 1, State: relabel.IterationRunning}

@@ -34,12 +34,13 @@ const (
 )
 
 type whyView struct {
-	Cause  string // in our words
-	Detail string // in those of a program
-	Infra  bool   // it says nothing about the agent
-	Passed int    // tests, where all pass
-	Tests  []failedTests
-	End    string // of the rollout
+	Cause   string   // in our words
+	Detail  string   // in those of a program
+	Altered []string // files of the system that had been changed when the tests of a task in a terminal ran
+	Infra   bool     // it says nothing about the agent
+	Passed  int      // tests, where all pass
+	Tests   []failedTests
+	End     string // of the rollout
 }
 
 // failedTests are the tests of one kind that did not pass.
@@ -80,9 +81,9 @@ func (v trajectoryView) Why() *whyView {
 	case v.localises():
 		w.Cause = v.scored(verdict)
 	case v.Task.Kind == relabel.Terminal:
-		w.Cause, w.Detail = v.rewarded(verdict)
+		w.Cause, w.Altered = v.rewarded(verdict), verdict.Altered
 	case verdict.Passed:
-		w.Passed = len(verdict.Tests)
+		w.Passed = len(v.Task.FailToPass) + len(v.Task.PassToPass) + len(v.Task.Expected)
 		if v.Resolved != nil && !*v.Resolved {
 			w.Cause = "The task is not resolved: the patch passes, but it was not submitted."
 		}
