@@ -26,7 +26,9 @@ func (c *ScriptedCommand) Run(ctx context.Context, p *Ports) error {
 		return relabel.Errorf(relabel.CodeUnavailable, "the scripted models cannot listen on %s; choose another address", c.Listen).On("--listen").Because(err)
 	}
 	defer stop()
-	say("%s", scriptedText("http://"+c.Listen+"/v1", len(tasks)))
+	for _, line := range strings.Split(scriptedText("http://"+c.Listen+"/v1", len(tasks)), "\n") {
+		say("%s", line)
+	}
 	<-ctx.Done()
 	return nil
 }
