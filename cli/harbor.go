@@ -186,7 +186,7 @@ func harborLines(set fs.FS, skip bool) ([]byte, error) {
 	}
 	warnOf("test.sh downloads something, so that its reward is probably 0", downloading)
 	if builds := harbor.Images(folders); len(builds) > 0 {
-		warn("%d images are built from a Dockerfile: run `relabel tasks build-images` on this folder for each engine", len(builds))
+		warn("images to build from a Dockerfile: %d; each engine that lacks one needs `relabel tasks build-images` on this folder", len(builds))
 	}
 	return lines.Bytes(), nil
 }

@@ -93,7 +93,8 @@ func imageLine(s relabel.ImageSums) string {
 	}
 	line := fmt.Sprintf("%d images: %s", s.Images, strings.Join(states, ", "))
 	if s.Present+s.Available > 0 {
-		line += fmt.Sprintf("; %s on disk, %s to pull (compressed), with shared layers counted once", sizeText(s.Present), sizeText(s.Available))
+		line += fmt.Sprintf("; %s on disk, %s to pull (compressed), with shared layers counted once",
+			units.BytesSize(float64(s.Present)), units.BytesSize(float64(s.Available)))
 	}
 	return line
 }
