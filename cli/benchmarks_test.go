@@ -42,7 +42,7 @@ func TestErrorsAboutTasksNameWhereTheyWereGiven(t *testing.T) {
 }
 
 func TestExcludedTasksOfABenchmarkNameIt(t *testing.T) {
-	want := "tasks of the benchmark all: --allow-benchmark all would include them"
+	want := "states of tasks that all, a benchmark or exclusion list, reserves: --allow-benchmark all would include them"
 	if text := reasonText(relabel.BenchmarkReason("all")); text != want {
 		t.Error(text)
 	}

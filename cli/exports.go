@@ -58,10 +58,10 @@ func PrintFiles(e relabel.Export) error {
 	})
 }
 
-// reasonText is why states were excluded, with the flag that would include those of a benchmark.
+// reasonText is why states were excluded, with the flag that would include those of a benchmark or exclusion list.
 func reasonText(reason string) string {
 	if name, is := relabel.CutBenchmarkReason(reason); is {
-		return fmt.Sprintf("tasks of the benchmark %s: --allow-benchmark %[1]s would include them", name)
+		return fmt.Sprintf("states of tasks that %s, a benchmark or exclusion list, reserves: --allow-benchmark %[1]s would include them", name)
 	}
 	return reason
 }

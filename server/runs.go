@@ -172,7 +172,7 @@ func (s *site) checkInstances(ctx context.Context, r relabel.Run) error {
 		case task.Excluded != "":
 			return relabel.Errorf(relabel.CodeInvalid, "%.100q is excluded: %s", id, task.Excluded).On(field)
 		case reserved[task.ID] != "":
-			return relabel.Errorf(relabel.CodeInvalid, "%.100q is reserved by %s, a benchmark or exclusion list; allow_benchmarks with %[2]s allows it", id, reserved[task.ID]).On(field)
+			return relabel.Errorf(relabel.CodeInvalid, "%.100q is reserved by %s, a benchmark or exclusion list; allow_benchmarks (--allow-benchmark) with %[2]s allows it", id, reserved[task.ID]).On(field)
 		}
 	}
 	return nil

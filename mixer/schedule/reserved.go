@@ -41,7 +41,7 @@ func refuseReserved(named []relabel.Task, ask relabel.NewIteration, field string
 	}
 	for _, t := range named {
 		if benchmark := ask.Reserved[t.ID]; benchmark != "" {
-			return relabel.Errorf(relabel.CodeInvalid, "%q is reserved by %s, a benchmark or exclusion list, so it is not rolled out for training; allow_benchmarks with %[2]s allows it", t.InstanceID, benchmark).On(field)
+			return relabel.Errorf(relabel.CodeInvalid, "%q is reserved by %s, a benchmark or exclusion list, so it is not rolled out for training; allow_benchmarks (--allow-benchmark) with %[2]s allows it", t.InstanceID, benchmark).On(field)
 		}
 	}
 	return nil
