@@ -34,7 +34,7 @@ func (c *reportRun) Run(ctx context.Context) error {
 			return printRepositories(report)
 		}
 		sayWhereScoresAre(run)
-		return printEvaluations(report)
+		return printEvaluations(run, report)
 	})
 }
 
@@ -55,7 +55,11 @@ func evaluationTable(report relabel.EvaluationReport) *table {
 	return t
 }
 
-func printEvaluations(report relabel.EvaluationReport) error {
+func printEvaluations(run relabel.Run, report relabel.EvaluationReport) error {
+	if len(report.Evaluations)+len(report.Samples) == 0 {
+		say("the run has no evaluations or samples yet: `relabel run iterate %s --kind evaluate` with tasks to evaluate (`--benchmark`, `--held-out`) makes one", run.Name)
+		return nil
+	}
 	if err := evaluationTable(report).print(); err != nil {
 		return err
 	}
