@@ -78,7 +78,7 @@ func printLogs(ctx context.Context, cl *Session, tasks []relabel.TaskSoundness, 
 		return relabel.Errorf(relabel.CodeNotFound, "there is no validation of %q here", instance).On("--log")
 	}
 	for _, r := range t.Validation.Runs {
-		say("==> %s patch, run %d: passed %v, %s%s, %.1f s", r.Patch, r.Number, r.Passed, r.Reason, r.Infra, float64(r.Millis)/1000)
+		say("==> %s patch, run %d: %s%s, %.1f s", r.Patch, r.Number, r.Reason, r.Infra, float64(r.Millis)/1000)
 		if r.LogBytes == 0 {
 			continue
 		}
