@@ -2,7 +2,7 @@ package cli
 
 // TasksCommand is `relabel tasks`.
 type TasksCommand struct {
-	Import      TasksImport      `cmd:"" help:"Import a JSONL file, or a folder of Harbor tasks (also as tar or zip): relabel's own format, SWE-bench (also Verified and Live), SWE-Gym or SWE-rebench (also V2)."`
+	Import      TasksImport      `cmd:"" help:"Import files or folders of tasks as data sets publish them (JSONL, JSON or Parquet; docs/task-format.md lists the sets), in relabel's own format, or as task folders of Harbor."`
 	List        TasksList        `cmd:"" help:"List task sets, or the tasks of one."`
 	Images      TasksImages      `cmd:"" help:"List the images that the tasks of a set need, with their sizes; --check looks for them first."`
 	BuildImages TasksBuildImages `cmd:"" help:"Build the images of task folders of Harbor that have a Dockerfile, on each engine."`
