@@ -145,7 +145,7 @@ func classifyServer(pg *pgconn.PgError, err error) error {
 func taken(err error, constraint, what, name, todo string) error {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.ConstraintName == constraint {
-		return relabel.Errorf(relabel.CodeConflict, "there is a %s named %q already; %s", what, name, todo).On("name")
+		return relabel.Errorf(relabel.CodeConflict, "another %s is named %q already; %s", what, name, todo).On("name")
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func (s *Store) CreateExclusion(ctx context.Context, e relabel.Exclusion, entrie
 func refuseName(ctx context.Context, tx pgx.Tx, table, what, name string) error {
 	is, err := readValue[bool](ctx, tx, "SELECT EXISTS (SELECT 1 FROM "+table+" WHERE name = $1)", name)
 	if err == nil && is {
-		err = relabel.Errorf(relabel.CodeConflict, "there is a %s named %q already; choose another name", what, name).On("name")
+		err = relabel.Errorf(relabel.CodeConflict, "the %s %q has this name; choose another name", what, name).On("name")
 	}
 	return err
 }

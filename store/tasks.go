@@ -54,7 +54,7 @@ func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks it
 	return s.retryTx(ctx, unlessCreated("tasksets", set.ID), func(tx pgx.Tx, _ bool) error {
 		_, err := tx.Exec(ctx, "INSERT INTO tasksets (id, name, digest, kind) VALUES ($1, $2, $3, $4)", set.ID, set.Name, set.Digest, cmp.Or(set.Kind, relabel.Repair))
 		if err != nil {
-			return taken(err, "tasksets_name", "taskset", set.Name, "use that one, or import this file under another name")
+			return taken(err, "tasksets_name", "taskset", set.Name, "use that one, add to it (--append), or import this file under another name")
 		}
 		if err := copyTasks(ctx, tx, "tasks", set.ID, 1, tasks); err != nil {
 			return err
