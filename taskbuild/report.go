@@ -67,7 +67,7 @@ func (r Report) Lines() []string {
 		lines = append(lines, fmt.Sprintf("%d candidates wait for the next build: %s", r.Postponed, r.Stopped))
 	}
 	if r.Flaky > 0 {
-		lines = append(lines, fmt.Sprintf("%d flaky tests are left out of the tasks", r.Flaky))
+		lines = append(lines, fmt.Sprintf("flaky tests left out of the tasks: %d", r.Flaky))
 	}
 	for _, group := range []struct {
 		name       string
