@@ -8,7 +8,7 @@ import (
 )
 
 // Describe returns the facts of an image: of the first engine that has it, else of its registry, as the
-// last engine sees it. It fails with CodeUnavailable if no engine answers.
+// first engine sees it that finds it there, else as the last one sees it. It fails with CodeUnavailable if no engine answers.
 func (f *Fleet) Describe(ctx context.Context, image string) (facts relabel.ImageFacts, err error) {
 	up := f.up()
 	if len(up) == 0 {
@@ -22,8 +22,11 @@ func (f *Fleet) Describe(ctx context.Context, image string) (facts relabel.Image
 			failures = append(failures, err)
 			continue
 		}
-		if facts, answered = found, true; found.State == relabel.ImagePresent {
-			return facts, nil
+		if found.State == relabel.ImagePresent {
+			return found, nil
+		}
+		if facts.State != relabel.ImageAvailable {
+			facts, answered = found, true
 		}
 	}
 	if !answered {
