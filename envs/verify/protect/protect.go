@@ -50,9 +50,9 @@ type protection struct {
 
 // rules apply in order; the first that returns a reason drops the change.
 var rules = []func(protection, tree.Change) string{
-	protection.isWithheld, protection.isTest, protection.isGold, protection.isTestLike, protection.isHelper, protection.steersRunner, protection.isRun,
+	protection.isWithheld, protection.isTest, protection.isGold, protection.isTestLike, protection.isOtherTest, protection.isHelper, protection.steersRunner, protection.isRun,
 	protection.isDistribution, protection.isInstalled, protection.isCompiled, protection.isHidden, protection.shadowsModule,
-	protection.steersGit, protection.steersGo, protection.steersNode, protection.linksToTests, protection.looksLikeProtected,
+	protection.steersGit, protection.steersGo, protection.steersBuild, protection.steersNode, protection.linksToTests, protection.looksLikeProtected,
 }
 
 // graded is what a rule returns for a change that is graded in spite of later rules.

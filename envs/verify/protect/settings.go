@@ -12,6 +12,7 @@ import (
 
 	"relabel"
 	"relabel/envs/verify/tree"
+	"relabel/testlog"
 )
 
 // A file that controls the tests and that the gold patch changes may be part of the solution. Of
@@ -82,7 +83,7 @@ func (p protection) steers(c tree.Change) bool {
 		return true
 	}
 	for _, rule := range []func(protection, tree.Change) string{
-		protection.steersRunner, protection.isDistribution, protection.isInstalled, protection.isCompiled, protection.steersGit, protection.steersGo,
+		protection.steersRunner, protection.isDistribution, protection.isInstalled, protection.isCompiled, protection.steersGit, protection.steersGo, protection.steersBuild,
 	} {
 		if rule(p, c) != "" {
 			return true
@@ -137,6 +138,8 @@ type settingsFormat func(p protection, content []byte) map[string]any
 func settingsReader(name string) settingsFormat {
 	base := path.Base(name)
 	switch {
+	case buildFiles[testlog.Cargo].MatchString(name):
+		return nil
 	case strings.HasSuffix(base, ".toml"):
 		return tomlSteering
 	case base == "setup.cfg", base == "tox.ini":
