@@ -48,7 +48,8 @@ func readParquet(in Input, file string, yield func(*taskLine) bool) (err error) 
 	return nil
 }
 
-// checkFooter checks that the file is complete: it begins and ends with the format's mark.
+// checkFooter checks that the file is complete, so that it begins and ends with the format's mark, and that its metadata
+// is within bounds.
 func checkFooter(in Input) error {
 	var tail [8]byte
 	if in.Size() < 12 {
@@ -62,6 +63,13 @@ func checkFooter(in Input) error {
 	}
 	if size := binary.LittleEndian.Uint32(tail[:4]); size > maxFooter {
 		return fmt.Errorf("is damaged: its metadata has %d bytes, more than %d", size, maxFooter)
+	}
+	metadata := make([]byte, min(int64(binary.LittleEndian.Uint32(tail[:4])), in.Size()-8))
+	if _, err := in.ReadAt(metadata, in.Size()-8-int64(len(metadata))); err != nil {
+		return fmt.Errorf("cannot be read: %w", err)
+	}
+	if err := checkMetadata(metadata); err != nil {
+		return fmt.Errorf("is damaged: %w", err)
 	}
 	return nil
 }

@@ -120,6 +120,14 @@ func largestPage(in Input, meta format.ColumnMetaData) (largest int64, err error
 	decoder := thrift.NewDecoder((&thrift.CompactProtocol{}).NewReader(buffered))
 	for values := int64(0); values < meta.NumValues; {
 		header := format.PageHeader{}
+		read, err := section.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return 0, err
+		}
+		here := read - int64(buffered.Buffered())
+		if err := checkThrift(io.NewSectionReader(in, at+here, meta.TotalCompressedSize-here), maxPageHeader); err != nil {
+			return 0, fmt.Errorf("the header of a page: %w", err)
+		}
 		if err := decoder.Decode(&header); err != nil {
 			return 0, fmt.Errorf("the header of a page: %w", err)
 		}
