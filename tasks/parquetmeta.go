@@ -73,7 +73,7 @@ type thriftWalk struct {
 	items  int64 // of all lists so far
 }
 
-// value reads a value that is nested in so many others.
+// value reads a value that is nested in depth others.
 func (w *thriftWalk) value(kind thrift.Type, depth int) (err error) {
 	if depth > maxMetaNesting {
 		return fmt.Errorf("values are nested more than %d times", maxMetaNesting)

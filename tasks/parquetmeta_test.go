@@ -16,7 +16,7 @@ func parquetWith(metadata []byte) []byte {
 	return append(file, "PAR1"...)
 }
 
-// listOf begins metadata with a schema that claims to have so many columns.
+// listOf begins metadata with a schema that claims to have that many columns.
 func listOf(columns int) []byte {
 	return binary.AppendUvarint([]byte{0x15, 2, 0x19, 0xFC}, uint64(columns))
 }
