@@ -2,6 +2,7 @@ package relabel
 
 import (
 	"context"
+	"regexp"
 	"time"
 )
 
@@ -13,6 +14,12 @@ type Exclusion struct {
 	Entries   int       `json:"entries" doc:"Number of its entries."`
 	CreatedAt time.Time `json:"created_at" doc:"When it was added."`
 }
+
+// exclusionEntry matches an instance id, a repository (owner/name) and the address of a clone.
+var exclusionEntry = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._+:@~/-]{0,999}$`)
+
+// IsExclusionEntry reports whether a text can be an entry of an exclusion list.
+func IsExclusionEntry(text string) bool { return exclusionEntry.MatchString(text) }
 
 // Overlap is a task that has something in common with another task, or with an entry of an exclusion list.
 type Overlap struct {

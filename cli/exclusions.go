@@ -44,29 +44,45 @@ func (c *exclusionsAdd) Run(ctx context.Context) error {
 	})
 }
 
-// readEntries reads the lines of a file without comments, empty lines and repetitions.
+// readEntries reads the entries of an exclusion list: the words of a file, one per line.
 func readEntries(path string) (entries []string, err error) {
+	err = eachLine(path, func(number int, entry string) error {
+		if !relabel.IsExclusionEntry(entry) {
+			return relabel.Errorf(relabel.CodeInvalid, "%s: line %d: is neither an instance id nor a repository (owner/name)", path, number)
+		}
+		entries = append(entries, entry)
+		return nil
+	})
+	if err == nil && len(entries) == 0 {
+		err = relabel.Errorf(relabel.CodeInvalid, "%s has no instance id and no repository", path)
+	}
+	return entries, err
+}
+
+// eachLine calls each for the lines of a file without comments, which begin with #, empty lines and repetitions.
+func eachLine(path string, each func(number int, text string) error) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer file.Close()
 	seen := map[string]bool{}
 	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		entry, _, _ := strings.Cut(lines.Text(), "#")
-		if entry = strings.TrimSpace(entry); entry != "" && !seen[entry] {
-			seen[entry] = true
-			entries = append(entries, entry)
+	for number := 1; lines.Scan(); number++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		text = strings.TrimSpace(text)
+		if text == "" || seen[text] {
+			continue
+		}
+		seen[text] = true
+		if err := each(number, text); err != nil {
+			return err
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	if len(entries) == 0 {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "%s has no instance id and no repository", path)
-	}
-	return entries, nil
+	return nil
 }
 
 // exclusionsList is `relabel exclusions list`.

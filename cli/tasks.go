@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,7 +27,7 @@ type TasksImport struct {
 	Append       bool     `help:"Add the tasks to the existing task set --name, as its next revision."`
 	SkipBad      bool     `help:"Leave out rows that cannot be read, and list them."`
 	CheckImages  bool     `help:"After the import, have a worker look for the image of each task; fail if one is missing. No image is pulled."`
-	HeldOut      string   `xor:"held-out" type:"existingfile" placeholder:"FILE" help:"File with one instance id per line: tasks that are never rolled out for training."`
+	HeldOut      string   `xor:"held-out" type:"existingfile" placeholder:"FILE" help:"File with one instance id per line, # begins a comment: tasks that are never rolled out for training."`
 	HeldOutCount *int     `xor:"held-out" placeholder:"N" help:"Hold out N tasks instead, drawn with --held-out-seed."`
 	HeldOutSeed  *int64   `placeholder:"N" help:"Seed of that draw. Default: 0."`
 }
@@ -84,11 +83,14 @@ func (c *TasksImport) query() (url.Values, error) {
 		}
 	}
 	if c.HeldOut != "" {
-		ids, err := os.ReadFile(c.HeldOut)
+		var names []string
+		err := eachLine(c.HeldOut, func(_ int, line string) error {
+			names = append(names, strings.Fields(line)...)
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		names := strings.Fields(string(ids))
 		if len(names) == 0 { // every task would be trained on silently
 			return nil, relabel.Errorf(relabel.CodeInvalid, "%s names no instance", c.HeldOut).On("--held-out")
 		}

@@ -28,8 +28,8 @@ func (s *site) createExclusion(ctx context.Context, in *of[api.NewExclusionList]
 		return nil, err
 	}
 	for i, entry := range in.Body.Entries {
-		if strings.TrimSpace(entry) == "" || len(entry) > 1000 {
-			return nil, relabel.Errorf(relabel.CodeInvalid, "is empty or has more than 1000 bytes").On(fmt.Sprintf("entries[%d]", i))
+		if !relabel.IsExclusionEntry(entry) {
+			return nil, relabel.Errorf(relabel.CodeInvalid, "is neither an instance id nor a repository (owner/name)").On(fmt.Sprintf("entries[%d]", i))
 		}
 	}
 	list := relabel.Exclusion{ID: relabel.NewID(), Name: in.Body.Name}

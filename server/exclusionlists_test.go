@@ -18,7 +18,7 @@ func TestAnExclusionListIsAddedShownAndDeleted(t *testing.T) {
 	if one := s.want(200, s.get("/v1/exclusions/pro")); one.field("id") != made.field("id") {
 		t.Errorf("%s", one.body)
 	}
-	for body, field := range map[string]string{`{"name":"x","entries":["a"," "]}`: "entries[1]", `{"name":" x","entries":["a"]}`: "name", `{"name":"x","entries":["a","a"]}`: "entries[1]"} {
+	for body, field := range map[string]string{`{"name":"x","entries":["a"," "]}`: "entries[1]", `{"name":"x","entries":["a b"]}`: "entries[0]", `{"name":" x","entries":["a"]}`: "name", `{"name":"x","entries":["a","a"]}`: "entries[1]"} {
 		s.refused(s.post("/v1/exclusions", body), 422, "invalid", field)
 	}
 	s.want(201, s.post("/v1/runs/r/iterations", `{"student":"student","allow_benchmarks":["pro"]}`))
