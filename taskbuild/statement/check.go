@@ -1,12 +1,16 @@
 package statement
 
 import (
+	"encoding/base64"
 	"fmt"
+	"html"
 	"path"
 	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"relabel/gitdiff"
 	"relabel/taskbuild"
@@ -93,6 +97,10 @@ func (c check) of(text string) fault {
 	if mark := marks.FindString(text); mark != "" {
 		return leak("it contains a part of a diff (%q)", mark)
 	}
+	text = plain(text)
+	if decoded := decoded(text); decoded != "" {
+		text += "\n" + decoded
+	}
 	flat := squeezed(text)
 	for _, line := range c.added {
 		if strings.Contains(flat, squeezed(line)) {
@@ -105,6 +113,38 @@ func (c check) of(text string) fault {
 		}
 	}
 	return c.place(text)
+}
+
+// escapes matches the escapes of Markdown.
+var escapes = regexp.MustCompile(`\\([[:punct:]])`)
+
+// plain returns a text as a reader sees it: without escapes of HTML and Markdown, invisible characters, and other forms of
+// the same letters and quotation marks.
+func plain(text string) string {
+	text = norm.NFKC.String(html.UnescapeString(text))
+	text = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, text)
+	text = strings.NewReplacer("‘", "'", "’", "'", "“", `"`, "”", `"`).Replace(text)
+	return escapes.ReplaceAllString(text, "$1")
+}
+
+// encoded matches words that may be text in base64.
+var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}={0,2}`)
+
+// decoded returns the texts in base64 that a text contains.
+func decoded(text string) string {
+	var found []string
+	for _, w := range encoded.FindAllString(text, -1) {
+		w = strings.NewReplacer("-", "+", "_", "/", "=", "").Replace(w)
+		if inner, err := base64.RawStdEncoding.DecodeString(w); err == nil && utf8.Valid(inner) {
+			found = append(found, string(inner))
+		}
+	}
+	return strings.Join(found, "\n")
 }
 
 // place finds where the statement says that the cause is.
