@@ -37,6 +37,7 @@ type TasksBuild struct {
 	Runs    int  `default:"3" help:"Runs of the tests without the change, and again with it. Tests that do not agree in all of them are flaky and left out."`
 	MaxDisk Size `default:"20GiB" help:"Disk space that the images of the build may use on top of those that they start from. When it is used up, the other candidates wait for the next build. 0: no limit."`
 	MinFree Size `default:"5GiB" help:"Disk space to keep free where Docker stores images. 0 disables the check."`
+	Again   bool `help:"Retry candidates whose image could not be made, for example because the network failed."`
 	JSON    bool `name:"json" help:"Print the report as JSON."`
 }
 

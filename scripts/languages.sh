@@ -23,12 +23,9 @@ main() {
     roll_out
 }
 
-# build builds the tasks, with those that failed before, for example because of the network.
+# build builds the tasks, also those whose image could not be made before.
 build() {
-    if [ -e "$folder/journal.jsonl" ]; then
-        sed -i '/"reason":/d' "$folder/journal.jsonl"
-    fi
-    "$relabel" tasks build --releases "$list" --out "$folder" --runs 3
+    "$relabel" tasks build --again --releases "$list" --out "$folder" --runs 3
     local have
     have=$(wc -l <"$folder/tasks.jsonl")
     if [ "$have" != "$want" ]; then

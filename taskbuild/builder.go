@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 // Options are the settings of a build.
 type Options struct {
 	Out    string // the output folder; it is created
+	Source string // what the tasks are made of, in words; a folder of another source is refused. "": any
 	Recipe Recipe // of candidates without their own
 	// Folder is where the Dockerfile of Recipe is looked for.
 	Folder string
@@ -31,6 +33,8 @@ type Options struct {
 	// WriterName changes with what it writes, and so do the keys of candidates.
 	Writer     StatementWriter
 	WriterName string
+	// Again has candidates run again whose image could not be made, for example without network.
+	Again bool
 	// Done is called after each candidate; several at once. nil: nobody.
 	Done func(Entry)
 }
@@ -64,11 +68,11 @@ func New(engine Engine, tester Tester, options Options) *Builder {
 }
 
 // Build makes the tasks of a source and writes tasks.jsonl and report.json into the output folder. It
-// fails with CodeConflict while another build uses the folder. If ctx ends or the engine fails, neither
+// fails with CodeConflict while another build uses the folder, or if it has tasks of another source. If ctx ends or the engine fails, neither
 // file changes, and the next build of the folder continues.
 func (b *Builder) Build(ctx context.Context, source Source) (report Report, err error) {
 	b.started = time.Now()
-	if b.folder, err = openFolder(b.options.Out); err != nil {
+	if b.folder, err = openFolder(b.options.Out, b.options.Source); err != nil {
 		return Report{}, err
 	}
 	defer func() { err = errors.Join(err, b.folder.close()) }()
@@ -86,6 +90,9 @@ func (b *Builder) Build(ctx context.Context, source Source) (report Report, err 
 		return Report{}, err
 	}
 	report = b.report()
+	if report.Absent, err = b.folder.absent(b.items); err != nil {
+		return Report{}, err
+	}
 	return report, b.folder.write(b.tasks(), report)
 }
 
@@ -163,6 +170,9 @@ func (b *Builder) build(ctx context.Context, item Item) (result, error) {
 // known returns the journal's entry of a trial. The image of a task must still exist.
 func (b *Builder) known(ctx context.Context, t *trial) (Entry, bool, error) {
 	e, known := b.folder.journal.Find(t.key)
+	if b.options.Again && slices.Contains(imageReasons, e.Reason) {
+		return Entry{}, false, nil
+	}
 	if !known || e.Task == nil || e.Reason != "" {
 		return e, known, nil
 	}

@@ -365,6 +365,38 @@ func TestDependenciesAreMadeOnce(t *testing.T) {
 	}
 }
 
+func TestFailedImagesAreMadeAgainWhenAsked(t *testing.T) {
+	b := newBench(t, "one")
+	b.options.Recipe.Dependencies = []string{"pip install other"}
+	b.engine.fail["pip install other"] = &taskbuild.CommandError{Exit: 1, Output: "Temporary failure in name resolution\n"}
+	b.build()
+	delete(b.engine.fail, "pip install other")
+	if report := b.build(); report.Built != 0 || report.Sound != 0 {
+		t.Errorf("%+v", report)
+	}
+	b.options.Again = true
+	if report := b.build(); report.Built != 1 || report.Sound != 1 {
+		t.Errorf("%+v", report)
+	}
+}
+
+func TestFolderKeepsItsSourceAndCountsAbsentTasks(t *testing.T) {
+	b := newBench(t, "one", "two")
+	b.options.Source = "the history of /src/one"
+	b.build()
+	b.options.Source = "the history of /src/two"
+	_, err := taskbuild.New(b.engine, b.tester, b.options).Build(t.Context(), b.source)
+	if relabel.CodeOf(err) != relabel.CodeConflict || !strings.Contains(err.Error(), "has tasks of the history of /src/one") || len(b.lines()) != 2 {
+		t.Errorf("another source: %v", err)
+	}
+	b.options.Source = "the history of /src/one"
+	b.source = b.source[:1]
+	report := b.build()
+	if !slices.Equal(report.Absent, []string{"two"}) || !strings.Contains(strings.Join(report.Lines(), "\n"), "not among these changes: 1, such as two") {
+		t.Errorf("%+v", report)
+	}
+}
+
 func TestFolderHasOneBuildAtATime(t *testing.T) {
 	b := newBench(t, "one")
 	var second error

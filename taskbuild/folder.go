@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -24,8 +25,8 @@ type folder struct {
 	journal *Journal
 }
 
-// openFolder creates or opens an output folder and locks it.
-func openFolder(dir string) (*folder, error) {
+// openFolder creates or opens an output folder for a source and locks it.
+func openFolder(dir, source string) (*folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -40,10 +41,29 @@ func openFolder(dir string) (*folder, error) {
 	if err := syscall.Flock(int(f.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil, errors.Join(relabel.Errorf(relabel.CodeConflict, "another build uses %s", dir), f.lock.Close())
 	}
-	if err := f.open(); err != nil {
+	if err := errors.Join(f.claim(source), f.open()); err != nil {
 		return nil, errors.Join(err, f.lock.Close())
 	}
 	return f, nil
+}
+
+// claim refuses a folder of another source.
+func (f *folder) claim(source string) error {
+	if source == "" {
+		return nil
+	}
+	name := filepath.Join(f.dir, "source")
+	was, err := os.ReadFile(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return replace(name, []byte(source+"\n"))
+	case err != nil:
+		return err
+	case string(was) != source+"\n":
+		return relabel.Errorf(relabel.CodeConflict, "%s has tasks of %s, not of %s: choose another folder; if the source only moved, remove %s first",
+			f.dir, bytes.TrimSpace(was), source, name).On("--out")
+	}
+	return nil
 }
 
 // open reads the folder's id and journal, and removes what a killed build left.
@@ -74,6 +94,32 @@ func (f *folder) tempDir() (string, error) {
 		return "", err
 	}
 	return os.MkdirTemp(f.work(), "")
+}
+
+// absent returns the tasks of the build before that are not among the candidates of this one.
+func (f *folder) absent(items []result) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(f.dir, TasksFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	now := map[string]bool{}
+	for _, r := range items {
+		now[r.item.Candidate.ID] = true
+	}
+	var absent []string
+	for line := range bytes.Lines(text) {
+		var task Line
+		if err := json.Unmarshal(line, &task); err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(f.dir, TasksFile), err)
+		}
+		if !now[task.InstanceID] {
+			absent = append(absent, task.InstanceID)
+		}
+	}
+	return absent, nil
 }
 
 // write writes the tasks and the report.

@@ -44,41 +44,6 @@ func gitWord(ctx context.Context, repository string, args ...string) (string, er
 	return strings.TrimSpace(string(out)), err
 }
 
-// dependencyCommit returns the last commit up to the base that changed a manifest of the recipe. Its
-// tree has the same manifests as the base, and nothing that is later. "" if the recipe installs nothing.
-func dependencyCommit(ctx context.Context, c Candidate, r Recipe) (string, error) {
-	if len(r.Dependencies) == 0 {
-		return "", nil
-	}
-	commit, err := gitWord(ctx, c.Repository, append([]string{"log", "-1", "--format=%H", c.Base, "--"}, pathspecs(r.Manifests)...)...)
-	if err != nil || commit == "" {
-		return c.Base, err
-	}
-	at, err := manifestsAt(ctx, c.Repository, commit, r.Manifests)
-	if err != nil {
-		return "", err
-	}
-	if base, err := manifestsAt(ctx, c.Repository, c.Base, r.Manifests); err != nil || base != at {
-		return c.Base, err // for example in a shallow clone
-	}
-	return commit, nil
-}
-
-// manifestsAt lists the manifests at a commit with their contents' hashes.
-func manifestsAt(ctx context.Context, repository, commit string, patterns []string) (string, error) {
-	out, err := Git(ctx, repository, "ls-tree", "-r", "-z", "--full-tree", commit)
-	if err != nil {
-		return "", err
-	}
-	var found []string
-	for _, entry := range strings.Split(string(out), "\x00") {
-		if _, path, ok := strings.Cut(entry, "\t"); ok && MatchAny(patterns, path) {
-			found = append(found, entry)
-		}
-	}
-	return strings.Join(found, "\n"), nil
-}
-
 // pathspecs are patterns of a recipe as git's.
 func pathspecs(patterns []string) []string {
 	specs := make([]string, len(patterns))

@@ -22,9 +22,11 @@ type Report struct {
 	Stopped   string    `json:"stopped,omitempty"` // why candidates were postponed
 	Refused   []Refused `json:"refused"`           // all other changes, in the source's order
 	Tasks     []string  `json:"tasks"`             // the instance ids, in the source's order
-	Flaky     int       `json:"flaky"`             // tests that the tasks leave out because they flicker
-	Bytes     int64     `json:"bytes"`             // of the images of the tasks, without what they share
-	Seconds   float64   `json:"seconds"`
+	// Absent are the tasks of the build before that this one did not examine, such as those of a longer range.
+	Absent  []string `json:"absent,omitempty"`
+	Flaky   int      `json:"flaky"` // tests that the tasks leave out because they flicker
+	Bytes   int64    `json:"bytes"` // of the images of the tasks, without what they share
+	Seconds float64  `json:"seconds"`
 }
 
 // Refused is a change that is not a task.
@@ -65,6 +67,9 @@ func (r Report) Lines() []string {
 		r.Changes, r.Candidates, r.Sound, r.Built, r.Seconds, r.Bytes>>20)}
 	if r.Postponed > 0 {
 		lines = append(lines, fmt.Sprintf("%d candidates wait for the next build: %s", r.Postponed, r.Stopped))
+	}
+	if len(r.Absent) > 0 {
+		lines = append(lines, fmt.Sprintf("tasks of the build before that are not among these changes: %d, such as %s; they are no longer in the file", len(r.Absent), r.Absent[0]))
 	}
 	if r.Flaky > 0 {
 		lines = append(lines, fmt.Sprintf("flaky tests left out of the tasks: %d", r.Flaky))

@@ -114,3 +114,6 @@ const (
 	ReasonDuplicate      Reason = "is a near duplicate of another task"
 	ReasonInfrastructure Reason = "its tests could not be run"
 )
+
+// imageReasons are the reasons of images that cannot be made.
+var imageReasons = []Reason{ReasonDockerfile, ReasonDependencies, ReasonImage}

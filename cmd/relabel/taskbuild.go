@@ -53,7 +53,7 @@ func buildTasks(ctx context.Context, c *cli.TasksBuild, done func(string)) (cli.
 	}
 	tester, drawn := buildTester{verify.New(host)}, inject.Figures{}
 	builder := taskbuild.New(newBuildEngine(host), tester, taskbuild.Options{
-		Out: c.Out, Recipe: recipe, Folder: folder, Jobs: c.Jobs, Before: c.Runs, After: c.Runs,
+		Out: c.Out, Source: sourceName(c), Again: c.Again, Recipe: recipe, Folder: folder, Jobs: c.Jobs, Before: c.Runs, After: c.Runs,
 		MaxDisk: int64(c.MaxDisk), MinFree: int64(c.MinFree), Variables: taskbuild.RegistryVariables(os.Environ()),
 		Writer: writer, WriterName: writerName,
 		Done: func(e taskbuild.Entry) { done(e.Line()) },
@@ -65,6 +65,25 @@ func buildTasks(ctx context.Context, c *cli.TasksBuild, done func(string)) (cli.
 	report, err := builder.Build(ctx, source)
 	err = errors.Join(err, source.Close(), release(), host.Close())
 	return builtTasks{report, drawn, filepath.Join(c.Out, taskbuild.TasksFile)}, err
+}
+
+// sourceName says what tasks are made of.
+func sourceName(c *cli.TasksBuild) string {
+	switch {
+	case c.Releases != "":
+		return "releases"
+	case c.Inject > 0:
+		return "bugs in " + absolute(c.Repository)
+	}
+	return "the history of " + absolute(c.Repository)
+}
+
+// absolute returns a path from the root, as long as the working directory is known.
+func absolute(name string) string {
+	if full, err := filepath.Abs(name); err == nil {
+		return full
+	}
+	return name
 }
 
 // openReleases opens a list of pairs of releases.
