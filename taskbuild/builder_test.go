@@ -236,7 +236,7 @@ func TestTestsThatSeparateBecomeTheTask(t *testing.T) {
 	b.tester.runs["one before"] = []taskbuild.TestRun{outcomes("fixed", failed, "kept", passed, "broken", passed, "never", failed, "flickers", passed), outcomes("fixed", failed, "kept", passed, "broken", passed, "flickers", failed)}
 	b.tester.runs["one after"] = []taskbuild.TestRun{outcomes("fixed", passed, "new", passed, "kept", passed, "broken", failed, "flickers", passed)}
 	report := b.build()
-	if report.Sound != 1 || report.Flaky != 1 || b.tester.calls["one before"] != 3 || b.tester.calls["one after"] != 3 {
+	if report.Sound != 1 || report.Flaky != 1 || len(report.FlakyTests["one"]) != 1 || b.tester.calls["one before"] != 3 || b.tester.calls["one after"] != 3 {
 		t.Errorf("%+v, runs %v", report, b.tester.calls)
 	}
 	line := b.lines()[0]
@@ -329,7 +329,12 @@ func TestInterruptedBuildContinues(t *testing.T) {
 func TestNearDuplicatesAndTheirImagesGo(t *testing.T) {
 	b := newBench(t, "one", "two")
 	b.source[1].Candidate.Patch = b.source[0].Candidate.Patch
+	var last taskbuild.Entry
+	b.options.Jobs, b.options.Done = 1, func(e taskbuild.Entry) { last = e }
 	report := b.build()
+	if last.ID != "two" || last.Reason != taskbuild.ReasonDuplicate {
+		t.Errorf("the last line of progress is about %+v", last)
+	}
 	if report.Sound != 1 || report.Tasks[0] != "one" || len(b.engine.names()) != 1 || report.Refused[0].Reason != taskbuild.ReasonDuplicate || !strings.Contains(report.Refused[0].Detail, "one") {
 		t.Errorf("%+v, images %v", report, b.engine.names())
 	}

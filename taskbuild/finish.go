@@ -31,6 +31,9 @@ func (b *Builder) dropDuplicates(ctx context.Context) error {
 				return err
 			}
 			b.items[i].entry = e
+			if b.options.Done != nil {
+				b.options.Done(e)
+			}
 			continue
 		}
 		index.Add(grams)
@@ -41,7 +44,7 @@ func (b *Builder) dropDuplicates(ctx context.Context) error {
 
 // report sums the results.
 func (b *Builder) report() Report {
-	r := Report{Changes: len(b.items), Stopped: b.stopped, Refused: []Refused{}, Tasks: []string{}}
+	r := Report{Changes: len(b.items), Stopped: b.stopped, Refused: []Refused{}, Tasks: []string{}, FlakyTests: map[string][]string{}}
 	for _, item := range b.items {
 		if item.item.Refusal != nil {
 			no := item.item.Refusal
@@ -59,6 +62,9 @@ func (b *Builder) report() Report {
 			r.Sound++
 			r.Tasks = append(r.Tasks, e.ID)
 			r.Flaky += len(e.Flaky)
+			if len(e.Flaky) > 0 {
+				r.FlakyTests[e.ID] = e.Flaky
+			}
 			r.Bytes += e.Bytes
 		}
 		if item.built {

@@ -23,10 +23,11 @@ type Report struct {
 	Refused   []Refused `json:"refused"`           // all other changes, in the source's order
 	Tasks     []string  `json:"tasks"`             // the instance ids, in the source's order
 	// Absent are the tasks of the build before that this one did not examine, such as those of a longer range.
-	Absent  []string `json:"absent,omitempty"`
-	Flaky   int      `json:"flaky"` // tests that the tasks leave out because they flicker
-	Bytes   int64    `json:"bytes"` // of the images of the tasks, without what they share
-	Seconds float64  `json:"seconds"`
+	Absent     []string            `json:"absent,omitempty"`
+	Flaky      int                 `json:"flaky"`                 // tests that the tasks leave out because they flicker
+	FlakyTests map[string][]string `json:"flaky_tests,omitempty"` // their names by task
+	Bytes      int64               `json:"bytes"`                 // of the images of the tasks, without what they share
+	Seconds    float64             `json:"seconds"`
 }
 
 // Refused is a change that is not a task.
@@ -72,7 +73,7 @@ func (r Report) Lines() []string {
 		lines = append(lines, fmt.Sprintf("tasks of the build before that are not among these changes: %d, such as %s; they are no longer in the file", len(r.Absent), r.Absent[0]))
 	}
 	if r.Flaky > 0 {
-		lines = append(lines, fmt.Sprintf("flaky tests left out of the tasks: %d", r.Flaky))
+		lines = append(lines, fmt.Sprintf("flaky tests left out of the tasks, which report.json names: %d", r.Flaky))
 	}
 	for _, group := range []struct {
 		name       string
