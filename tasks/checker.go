@@ -94,8 +94,17 @@ func (c *checker) verdict() error {
 // checkTwice refuses an instance id that an earlier row has.
 func (c *checker) checkTwice(line *taskLine, id string) {
 	if first, twice := c.places[id]; twice {
-		line.refuse("instance_id", "%q is that of %s too", id, first)
+		line.refuse("instance_id", "%q is that of %s too%s", id, first, splitHint(first.File, line.place.File))
 	}
+}
+
+// splitHint says how to read one of the splits of two files; "" if they are of one.
+func splitHint(first, second string) string {
+	split := SplitOf(second)
+	if first == second || SplitOf(first) == split {
+		return ""
+	}
+	return "; read one split: --split " + split
 }
 
 // checkKind refuses a kind of task that is not that of the rows before.

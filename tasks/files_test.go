@@ -168,6 +168,7 @@ func TestBadFilesAreRefusedByName(t *testing.T) {
 	rows := parquetRows(t, 4)
 	whole := parquetOf(t, rows)
 	own := ownLine(t, nil)
+	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("0", 64) + "\nsize 7\n"
 	type numbers struct {
 		InstanceID string `parquet:"instance_id"`
 		Image      string `parquet:"image"`
@@ -198,7 +199,10 @@ func TestBadFilesAreRefusedByName(t *testing.T) {
 		"column type":      {bytes.NewReader(parquetOf(t, []numbers{{"a", "b/c", "p", 7}})), "row 1: patch: is not a string"},
 		"large row":        {bytes.NewReader(parquetOf(t, big)), "row 2: problem_statement: makes the row longer than 32 MiB"},
 		"large page":       {bytes.NewReader(parquetOf(t, huge, parquet.PageBufferSize(2*maxPage))), "row 1 and below: problem_statement: a page has 97 MiB, more than 96"},
-		"same id":          {archiveOf(t, "a.jsonl", own, "b.jsonl", "\n"+own), `b.jsonl: line 2: instance_id: "pypi__shelf-1.4.2" is that of a.jsonl: line 1 too`},
+		"same id":          {archiveOf(t, "a.jsonl", own, "b.jsonl", "\n"+own), `b.jsonl: line 2: instance_id: "pypi__shelf-1.4.2" is that of a.jsonl: line 1 too; read one split: --split b`},
+		"same id, splits":  {archiveOf(t, "data/filtered-00000-of-00001.jsonl", own, "data/test-00000-of-00001.jsonl", own), `is that of data/filtered-00000-of-00001.jsonl: line 1 too; read one split: --split test`},
+		"pointer":          {strings.NewReader(pointer), "the file: is a pointer of Git LFS, not the file: run git lfs pull"},
+		"pointer in tar":   {archiveOf(t, "data/x.parquet", pointer), "data/x.parquet: is a pointer of Git LFS"},
 		"bomb":             {bytes.NewReader(bomb.Bytes()), "grows to more than 250 times its size"},
 		"damaged gzip":     {bytes.NewReader(bomb.Bytes()[:1000]), "the file: cannot be read in line"},
 		"name":             {archiveOf(t, "../../etc/x.jsonl", own), `"../../etc/x.jsonl": is not a path within the archive`},

@@ -52,6 +52,8 @@ func recognise(start []byte) (kind, error) {
 		}
 	}
 	switch {
+	case bytes.HasPrefix(start, []byte("version https://git-lfs.github.com/spec/v1")):
+		return "", errors.New("is a pointer of Git LFS, not the file: run git lfs pull")
 	case bytes.HasPrefix(start, []byte("PAR1")):
 		return parquetFile, nil
 	case bytes.HasPrefix(start, []byte("\x1f\x8b")):
