@@ -53,7 +53,11 @@ func Run(ctx context.Context, sandbox envs.Sandbox, task relabel.TerminalTask, l
 	if err != nil {
 		return o, err
 	}
-	files, core := alteredSystem(altered)
+	env := append(environment(task.Env), environment(task.TestEnv)...)
+	files, core, err := tamperedCore(ctx, sandbox, altered, env)
+	if err != nil {
+		return o, err
+	}
 	o.Altered, o.Count = files[:min(len(files), relabel.MaxDroppedPaths)], len(files)
 	if len(core) > 0 {
 		return o.tampered("a program or library that every test relies on was changed: %v", core), nil
@@ -66,7 +70,7 @@ func Run(ctx context.Context, sandbox envs.Sandbox, task relabel.TerminalTask, l
 	}
 	result, err := sandbox.Run(ctx, envs.Command{
 		Args: []string{"sh", "-c", "chmod +x /tests/test.sh; exec /tests/test.sh"},
-		Env:  append(environment(task.Env), environment(task.TestEnv)...), Timeout: task.TestTime(limits), MaxOutput: maxOutput,
+		Env:  env, Timeout: task.TestTime(limits), MaxOutput: maxOutput,
 	})
 	if err != nil {
 		return o, err

@@ -10,7 +10,7 @@ func TestFilesOfTheSystemAndItsCoreAreTold(t *testing.T) {
 		"/usr/lib/python3/dist-packages/_pytest/runner.py", "/usr/lib/python3/dist-packages/x/__pycache__/a.pyc", "/usr/local/bin", "/usr/local/bin/bash", "/usr/share/doc/x",
 		"/usr/lib/x86_64-linux-gnu/libc.so.6", "/tmp/bash", "/conftest.py", "/var/log/x"}
 	slices.Sort(altered)
-	files, core := alteredSystem(altered)
+	files, core := alteredSystem(altered, nil)
 	wantCore := []string{"/etc/ld.so.preload", "/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/local/bin/bash"}
 	if !slices.Equal(core, wantCore) {
 		t.Errorf("core: %q", core)
