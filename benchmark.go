@@ -83,6 +83,9 @@ type BenchmarkStore interface {
 	// its own by overlap.Threshold or more; and if an exclusion list has its instance id or its repository.
 	// Those in allowed reserve nothing.
 	ListReserved(ctx context.Context, taskset ID, allowed []string) (map[ID]string, error)
+	// ListReservedBy returns the names of all benchmarks and exclusion lists that reserve tasks, in byte order by
+	// task; a task that none reserves is absent.
+	ListReservedBy(ctx context.Context, tasks []ID) (map[ID][]string, error)
 	// CountReservedSince counts the tasks of an iteration for training that named benchmarks and exclusion lists reserve now,
 	// but those that it allows: benchmarks that were created after it.
 	CountReservedSince(ctx context.Context, it Iteration) (int, error)

@@ -145,6 +145,8 @@ type Task struct {
 	AddedIn    int    `json:"added_in" doc:"The first revision of its taskset that has it."`
 	ReplacedIn *int   `json:"replaced_in,omitempty" doc:"The first revision with another task of the same instance id in its place; absent: the newest has it."`
 	Excluded   string `json:"excluded,omitempty" doc:"Why no run draws it; absent: runs draw it."`
+	// ReservedBy is nil but in the answers of the REST interface; see BenchmarkStore.ListReservedBy.
+	ReservedBy []string `json:"reserved_by,omitempty" doc:"Names of the benchmarks and exclusion lists that reserve it: a run draws it only if it allows them all; absent: none reserves it."`
 	// Located are the functions that the run of a trajectory gives as hints, best first; see HintSource. Only
 	// the task of a trajectory has them.
 	Located []string `json:"-"`

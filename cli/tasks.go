@@ -175,20 +175,20 @@ func (c *TasksList) Run(ctx context.Context) error {
 			return err
 		}
 		if set.Kind == relabel.Localise {
-			heads := []string{"INSTANCE", "REPOSITORY", "GOLD FILES", "GOLD FUNCTIONS", "HELD OUT", "EXCLUDED"}
+			heads := []string{"INSTANCE", "REPOSITORY", "GOLD FILES", "GOLD FUNCTIONS", "HELD OUT", "EXCLUDED", "RESERVED BY"}
 			return printTable(tasks, heads, func(t relabel.Task) []any {
-				return []any{t.InstanceID, t.Repo, len(t.GoldFiles), len(t.GoldFunctions), t.HeldOut, t.Excluded}
+				return []any{t.InstanceID, t.Repo, len(t.GoldFiles), len(t.GoldFunctions), t.HeldOut, t.Excluded, strings.Join(t.ReservedBy, ", ")}
 			})
 		}
 		if set.Kind == relabel.Terminal {
-			heads := []string{"INSTANCE", "IMAGE", "TEST SECONDS", "SOLUTION", "HELD OUT", "EXCLUDED"}
+			heads := []string{"INSTANCE", "IMAGE", "TEST SECONDS", "SOLUTION", "HELD OUT", "EXCLUDED", "RESERVED BY"}
 			return printTable(tasks, heads, func(t relabel.Task) []any {
-				return []any{t.InstanceID, t.Image, t.Terminal.TestSeconds, t.Terminal.Solution.Bytes > 0, t.HeldOut, t.Excluded}
+				return []any{t.InstanceID, t.Image, t.Terminal.TestSeconds, t.Terminal.Solution.Bytes > 0, t.HeldOut, t.Excluded, strings.Join(t.ReservedBy, ", ")}
 			})
 		}
-		heads := []string{"INSTANCE", "IMAGE", "FAIL_TO_PASS", "PASS_TO_PASS", "HELD OUT", "EXCLUDED"}
+		heads := []string{"INSTANCE", "IMAGE", "FAIL_TO_PASS", "PASS_TO_PASS", "HELD OUT", "EXCLUDED", "RESERVED BY"}
 		return printTable(tasks, heads, func(t relabel.Task) []any {
-			return []any{t.InstanceID, t.Image, len(t.FailToPass), len(t.PassToPass), t.HeldOut, t.Excluded}
+			return []any{t.InstanceID, t.Image, len(t.FailToPass), len(t.PassToPass), t.HeldOut, t.Excluded, strings.Join(t.ReservedBy, ", ")}
 		})
 	})
 }

@@ -100,6 +100,20 @@ func (m *memory) ListReserved(_ context.Context, taskset relabel.ID, allowed []s
 	return reserved, m.broken
 }
 
+func (m *memory) ListReservedBy(_ context.Context, tasks []relabel.ID) (map[relabel.ID][]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	names := map[relabel.ID][]string{}
+	for _, b := range m.benchmarks {
+		for _, id := range tasks {
+			if b.Name != "" && slices.Contains(m.benchmarkTasks[b.ID], id) {
+				names[id] = append(names[id], b.Name)
+			}
+		}
+	}
+	return names, m.broken
+}
+
 func (m *memory) CountReservedSince(ctx context.Context, it relabel.Iteration) (n int, err error) {
 	if it.BenchmarkID != nil {
 		return 0, nil

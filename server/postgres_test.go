@@ -61,6 +61,20 @@ func TestTheInterfaceOverPostgres(t *testing.T) {
 	s.want(200, s.get("/readyz"))
 }
 
+func TestAListOfTasksNamesWhatReservesThem(t *testing.T) {
+	t.Parallel()
+	s := startOnPostgres(t)
+	s.seed()
+	s.want(201, s.post("/v1/benchmarks", `{"name":"verified","taskset":"real","instances":["a__b-1"]}`))
+	s.want(201, s.post("/v1/exclusions", `{"name":"pro","entries":["a__b-1"]}`))
+	list := s.want(200, s.get("/v1/tasksets/real/tasks"))
+	for i, want := range []string{"[pro verified]", "[verified]"} { // they have the same patch
+		if by := fmt.Sprint(list.field("items", i, "reserved_by")); by != want {
+			t.Errorf("task %d is reserved by %s: %s", i, by, list.body)
+		}
+	}
+}
+
 // fieldText is a text of the body, or "".
 func (a answerOf) fieldText(name string) string {
 	text, _ := a.field(name).(string)

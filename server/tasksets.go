@@ -18,7 +18,7 @@ func (s *site) addTasksets() {
 	add(s, operation(http.MethodGet, "/v1/tasksets/{id}", "tasksets", "show-taskset", "Show a taskset", "One taskset with its number of tasks, at its newest or another revision."), s.showTaskset)
 	add(s, operation(http.MethodGet, "/v1/tasksets/{id}/revisions", "tasksets", "list-taskset-revisions", "List a taskset's revisions",
 		"All revisions of a taskset, newest first. Tasks never change: a revision adds rows, some in the place of earlier ones with the same instance ids."), s.listTasksetRevisions)
-	add(s, operation(http.MethodGet, "/v1/tasksets/{id}/tasks", "tasksets", "list-tasks", "List tasks", "The tasks of a taskset at its newest or another revision, with gold and test patches."), s.listTasks)
+	add(s, operation(http.MethodGet, "/v1/tasksets/{id}/tasks", "tasksets", "list-tasks", "List tasks", "The tasks of a taskset at its newest or another revision, with gold and test patches and the benchmarks and exclusion lists that reserve them."), s.listTasks)
 }
 
 func (s *site) listTasksets(ctx context.Context, in *api.PageQuery) (*of[api.Page[relabel.Taskset]], error) {
@@ -54,5 +54,17 @@ func (s *site) listTasks(ctx context.Context, in *struct {
 	if _, err := s.Store.FindTasksetAt(ctx, in.ID, in.Revision); err != nil {
 		return nil, err
 	}
-	return pageOf(s.Store.ListTasks(ctx, in.ID, in.Revision, page(in.PageQuery)))
+	tasks, next, err := s.Store.ListTasks(ctx, in.ID, in.Revision, page(in.PageQuery))
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]relabel.ID, len(tasks))
+	for i, t := range tasks {
+		ids[i] = t.ID
+	}
+	names, err := s.Store.ListReservedBy(ctx, ids)
+	for i := range tasks {
+		tasks[i].ReservedBy = names[tasks[i].ID]
+	}
+	return pageOf(tasks, next, err)
 }

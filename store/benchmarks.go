@@ -216,6 +216,11 @@ const (
 // reservedTasks are the tasks in scope, a condition on ta, that named benchmarks or exclusion lists reserve, but those in
 // a list of allowed ones: each with the first of their names. The list is a placeholder.
 func reservedTasks(scope, allowed string) string {
+	return `SELECT task_id, min(name COLLATE "C") AS name FROM (` + reservations(scope, allowed) + `) r GROUP BY task_id`
+}
+
+// reservations are the same tasks, each with every name, some of them more than once.
+func reservations(scope, allowed string) string {
 	reserve := func(from string) string {
 		return `SELECT ta.id AS task_id, be.name FROM benchmarks be ` + from + ` WHERE ` + scope + ` AND be.name IS NOT NULL AND be.name <> ALL (` + allowed + `)`
 	}
@@ -224,9 +229,9 @@ func reservedTasks(scope, allowed string) string {
 		return `SELECT ta.id, ex.name FROM exclusions ex JOIN exclusion_entries en ON en.exclusion_id = ex.id JOIN tasks ta ON ` + same +
 			` WHERE ` + scope + ` AND ex.name <> ALL (` + allowed + `)`
 	}
-	return `SELECT task_id, min(name COLLATE "C") AS name FROM (` + reserve(has+sameInstance) + ` UNION ALL ` + reserve(has+sameCommit) +
+	return reserve(has+sameInstance) + ` UNION ALL ` + reserve(has+sameCommit) +
 		` UNION ALL ` + reserve("JOIN task_overlaps ov ON ov.benchmark_id = be.id JOIN tasks ta ON ta.id = ov.task_id") +
-		` UNION ALL ` + exclude("ta.instance_key = en.instance_key") + ` UNION ALL ` + exclude("ta.repo_key = en.repo_key AND en.repo_key <> ''") + `) r GROUP BY task_id`
+		` UNION ALL ` + exclude("ta.instance_key = en.instance_key") + ` UNION ALL ` + exclude("ta.repo_key = en.repo_key AND en.repo_key <> ''")
 }
 
 // reserving is the key of the lock that a named benchmark holds while it is created, and that an iteration
@@ -268,6 +273,13 @@ func (s *Store) CountReservedSince(ctx context.Context, it relabel.Iteration) (i
 func (s *Store) ListReserved(ctx context.Context, taskset relabel.ID, allowed []string) (map[relabel.ID]string, error) {
 	reserved, err := readMap[relabel.ID, string](ctx, s.pool, reservedTasks("ta.taskset_id = $1", "$2::text[]"), taskset, texts(allowed))
 	return reserved, classify(err)
+}
+
+// ListReservedBy returns which named benchmarks and exclusion lists reserve tasks; see relabel.BenchmarkStore.
+func (s *Store) ListReservedBy(ctx context.Context, tasks []relabel.ID) (map[relabel.ID][]string, error) {
+	names, err := readMap[relabel.ID, []string](ctx, s.pool, `SELECT task_id, array_agg(DISTINCT name COLLATE "C" ORDER BY name COLLATE "C")
+		FROM (`+reservations("ta.id = ANY ($1)", "'{}'::text[]")+`) r GROUP BY task_id`, tasks)
+	return names, classify(err)
 }
 
 // ListEvaluations lists the evaluations of a benchmark, newest first; none if there is no such

@@ -131,6 +131,30 @@ func TestExclusionListsReserveInstancesAndRepositories(t *testing.T) {
 	wantCode(t, s.DeleteExclusion(ctx, list.ID), relabel.CodeNotFound)
 }
 
+func TestEachBenchmarkAndListThatReservesATaskIsNamed(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	patch := patchOf("a.py", 0, 10)
+	_, train := setOf(t, s, "train", map[string][2]string{"A-1": {"x/y", patch}, "own": {"own/repo", ""}, "open": {"else/where", ""}})
+	_, bench := setOf(t, s, "bench", map[string][2]string{"a-1": {"x/y", patch}, "own-2": {"z/z", ""}})
+	benchmarkOf(t, s, "verified", bench["a-1"]) // by the instance id and by the patch
+	benchmarkOf(t, s, "lite", bench["a-1"])
+	must(t, s.CreateExclusion(ctx, relabel.Exclusion{ID: relabel.NewID(), Name: "pro"}, []string{"a-1", "own/repo"}))
+	var ids []relabel.ID
+	for _, task := range train {
+		ids = append(ids, task.ID)
+	}
+	want := map[relabel.ID][]string{train["A-1"].ID: {"lite", "pro", "verified"}, train["own"].ID: {"pro"}}
+	names, err := s.ListReservedBy(ctx, ids)
+	if must(t, err); !maps.EqualFunc(names, want, slices.Equal) {
+		t.Errorf("reserved by %v, not %v", names, want)
+	}
+	names, err = s.ListReservedBy(ctx, []relabel.ID{train["open"].ID})
+	if must(t, err); len(names) != 0 {
+		t.Errorf("an open task is reserved by %v", names)
+	}
+}
+
 func TestOverlapsOfATaskSetAreReported(t *testing.T) {
 	t.Parallel()
 	s, ctx := storetest.New(t), context.Background()

@@ -28,6 +28,11 @@ func (v *viewer) showTask(w http.ResponseWriter, r *http.Request, set relabel.Ta
 	if err != nil {
 		return err
 	}
+	reservedBy, err := v.Store.ListReservedBy(r.Context(), []relabel.ID{task.ID})
+	if err != nil {
+		return err
+	}
+	task.ReservedBy = reservedBy[task.ID]
 	view := taskView{Task: task, Set: set, Problem: show.Whole(task.ProblemStatement), Gold: show.WholePatch(task.Patch), Tests: show.WholePatch(task.TestPatch)}
 	if strings.TrimSpace(task.HintsText) != "" {
 		view.Hints = new(show.Whole(task.HintsText))

@@ -33,6 +33,8 @@ type taskRow struct {
 	Link   string
 	Counts []outcomeCount
 	Words  string
+	// ReservedBy are the benchmarks and exclusion lists that reserve the task.
+	ReservedBy []string
 }
 
 type taskListView struct {
@@ -68,8 +70,17 @@ func (v *viewer) listTasks(w http.ResponseWriter, r *http.Request, set relabel.T
 	if err != nil {
 		return err
 	}
+	ids := make([]relabel.ID, len(heads))
+	for i, h := range heads {
+		ids[i] = h.ID
+	}
+	reservedBy, err := v.Store.ListReservedBy(r.Context(), ids)
+	if err != nil {
+		return err
+	}
 	for _, h := range heads {
-		view.Tasks = append(view.Tasks, taskRow{TaskHead: h, Link: taskPath(set.ID, h.ID, h.InstanceID), Counts: outcomeCounts(h.Outcomes), Words: outcomeWords(h.Outcomes)})
+		view.Tasks = append(view.Tasks, taskRow{TaskHead: h, Link: taskPath(set.ID, h.ID, h.InstanceID), Counts: outcomeCounts(h.Outcomes), Words: outcomeWords(h.Outcomes),
+			ReservedBy: reservedBy[h.ID]})
 	}
 	view.Next, view.First = pageLinks(r, next)
 	return v.render(w, r, page{Template: "tasks", Title: "Tasks of " + safetext.Plain(set.Name), Section: "Tasks", Crumbs: tasksetCrumbs(set)[:1], View: view})

@@ -106,6 +106,20 @@ func TestTheGridIsWalkedWithKeys(t *testing.T) {
 	}
 }
 
+func TestPagesOfTasksNameWhatReservesThem(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	set := s.verified()
+	s.post(201, "/v1/benchmarks", `{"name":"bench","taskset":"verified","instances":["django__django-00"]}`, nil)
+	s.post(201, "/v1/exclusions", `{"name":"lis<t>","entries":["django/django"]}`, nil)
+	list := s.get(200, "/tasks/"+set.ID.String())
+	contains(t, list, "<td>bench, lis&lt;t&gt;</td>", "<td>lis&lt;t&gt;</td>")
+	if n := strings.Count(list, "lis&lt;t&gt;"); n != 4 {
+		t.Errorf("%d tasks are reserved by the list", n)
+	}
+	contains(t, s.get(200, "/tasks/"+set.ID.String()+"/django__django-00"), "reserved by bench", "reserved by lis&lt;t&gt;")
+}
+
 func TestATaskShowsItsTrajectoriesSideBySide(t *testing.T) {
 	t.Parallel()
 	s := start(t)
