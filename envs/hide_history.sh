@@ -151,7 +151,7 @@ for path in "${files[@]}"; do
 	esac
 	tracked "${path%/*}/" "${path##*/}" || rm -f "$path" || fail "$path has later history, and $(id -un) may not remove it: remove it from the image"
 done
-git ls-files -o -z -- '*.rej' '*.orig' | xargs -0 rm -f --
+git ls-files -o -z -- '*.rej' '*.orig' '*~' '.*.sw[a-p]' '**/.*.sw[a-p]' | xargs -0 rm -f --
 # Compiled files of other versions of the tracked ones.
 git ls-files -z -- '*.py' | while IFS= read -r -d '' path; do
 	case $path in */*) printf '%s\0' "${path%/*}/__pycache__" ;; *) printf '__pycache__\0' ;; esac

@@ -29,3 +29,15 @@ fi
 rm -f "$patch.said"
 commit=$(git commit-tree -m 'Start of the task' "$(git write-tree)")
 git update-ref HEAD "$commit"
+# Untracked copies of a file before the patch, such as those of a build, show what the patch changed.
+declare -A before
+while IFS= read -r -d '' path; do
+	before[${path##*/}]+=" $(git rev-parse "$base:$path")"
+done < <(git diff --no-renames --diff-filter=MD --name-only -z "$base" "$commit")
+empty=$(git hash-object --stdin </dev/null)
+git ls-files -o -z | while IFS= read -r -d '' file; do
+	blobs=${before[${file##*/}]:-}
+	[ -n "$blobs" ] && [ -f "$file" ] && [ ! -L "$file" ] || continue
+	blob=$(git hash-object --no-filters -- "$file")
+	case "$blobs " in *" $blob "*) [ "$blob" = "$empty" ] || rm -f -- "$file" ;; esac
+done
