@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/docker/go-units"
@@ -45,12 +49,7 @@ func (c *TasksImages) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		sums, err := cl.ImageSums(ctx, set.ID)
-		if err != nil {
-			return err
-		}
-		say("%s", imageLine(sums))
-		return missingImages(set, sums)
+		return sumUpImages(ctx, cl, set)
 	})
 }
 
@@ -59,12 +58,51 @@ func reportImages(ctx context.Context, cl *Session, set relabel.Taskset) error {
 	if err := checkImages(ctx, cl, set); err != nil {
 		return err
 	}
+	return sumUpImages(ctx, cl, set)
+}
+
+// sumUpImages prints the sums of a task set's images, and why images are unknown. It fails if one is missing.
+func sumUpImages(ctx context.Context, cl *Session, set relabel.Taskset) error {
 	sums, err := cl.ImageSums(ctx, set.ID)
 	if err != nil {
 		return err
 	}
 	say("%s", imageLine(sums))
+	if sums.States[relabel.ImageUnknown] > 0 {
+		unknown, err := cl.Images(ctx, set.ID, relabel.ImageUnknown)
+		if err != nil {
+			return err
+		}
+		for _, line := range problemLines(unknown) {
+			say("%s", line)
+		}
+	}
 	return missingImages(set, sums)
+}
+
+// mostProblems bounds the problems of images that are printed.
+const mostProblems = 5
+
+// pathInAddress is the path of an address in quotes, which differs by image.
+var pathInAddress = regexp.MustCompile(`("https?://[^/"]+/)[^"]*"`)
+
+// problemLines are the problems of images with their counts, the most frequent first. Problems that differ only in the
+// path of an address are one.
+func problemLines(needs []relabel.ImageNeed) (lines []string) {
+	counts := map[string]int{}
+	for _, n := range needs {
+		counts[pathInAddress.ReplaceAllString(oneLine(n.Problem), `$1…"`)]++
+	}
+	problems := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	for i, problem := range problems {
+		if i == mostProblems {
+			return append(lines, fmt.Sprintf("  … and %d other problems; `relabel tasks images TASKSET` lists them", len(problems)-i))
+		}
+		lines = append(lines, fmt.Sprintf("  %d unknown: %s", counts[problem], problem))
+	}
+	return lines
 }
 
 // checkImages asks for checks of a task set's images and waits for their results.
