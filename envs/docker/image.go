@@ -81,6 +81,11 @@ func (h *Host) HasImage(ctx context.Context, name string) (bool, error) {
 	return false, failed(ctx, "look for image "+name, err)
 }
 
+// missing is the error for an image that cannot be pulled. No registry has the base images of relabel.
 func missing(name string, err error) error {
+	if kind, is := strings.CutPrefix(name, "relabel/base-"); is {
+		kind, _, _ = strings.Cut(kind, ":")
+		return relabel.Errorf(relabel.CodeImageMissing, "image %s is not on the Docker host; run `scripts/runner-images.sh %s` there", name, kind).Because(err)
+	}
 	return relabel.Errorf(relabel.CodeImageMissing, "image %s is not on the Docker host and cannot be pulled", name).Because(err)
 }
