@@ -71,20 +71,26 @@ func parseText(data []byte) (float64, error) {
 
 // parseJSON reads a reward.json: a number, or an object of numbers, of which "reward" is the reward, or the only one.
 func parseJSON(data []byte) (float64, error) {
-	var number float64
-	if json.Unmarshal(data, &number) == nil {
-		return number, nil
+	errNoNumbers := errors.New("is neither a number nor an object of numbers")
+	var number *float64 // nil of null
+	if json.Unmarshal(data, &number) == nil && number != nil {
+		return *number, nil
 	}
-	var rewards map[string]float64
-	if err := json.Unmarshal(data, &rewards); err != nil {
-		return 0, errors.New("is neither a number nor an object of numbers")
+	var rewards map[string]*float64
+	if err := json.Unmarshal(data, &rewards); err != nil || rewards == nil {
+		return 0, errNoNumbers
+	}
+	for _, number := range rewards {
+		if number == nil {
+			return 0, errNoNumbers
+		}
 	}
 	if number, there := rewards["reward"]; there {
-		return number, nil
+		return *number, nil
 	}
 	if len(rewards) == 1 {
 		for _, number := range rewards {
-			return number, nil
+			return *number, nil
 		}
 	}
 	return 0, fmt.Errorf("has %d rewards, %q, and none is named reward", len(rewards), slices.Sorted(maps.Keys(rewards)))

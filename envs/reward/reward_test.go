@@ -87,6 +87,7 @@ func TestTheStateOfAContainerIsRewarded(t *testing.T) {
 		"wrong":              {checks, "echo 41 >answer", 0.25, relabel.VerdictReward},
 		"several rewards":    {`echo '{"reward": 0.5, "speed": 7}' >/logs/verifier/reward.json; echo 1 >/logs/verifier/reward.txt`, "true", 0.5, relabel.VerdictReward},
 		"none":               {"echo done", "true", 0, relabel.VerdictNoReward},
+		"null":               {"echo null >/logs/verifier/reward.json", "true", 0, relabel.VerdictNoReward},
 		"above 1":            {"echo 3 >/logs/verifier/reward.txt", "true", 0, relabel.VerdictNoReward},
 		"too slow":           {"sleep 100", "true", 0, relabel.VerdictTimedOut},
 		"an exit code":       {"echo 1 >/logs/verifier/reward.txt; exit 7", "true", 1, relabel.VerdictTestsPassed},
