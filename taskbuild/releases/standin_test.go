@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 )
 
@@ -21,6 +22,7 @@ import (
 // need to download a package. It has two releases of one package in each ecosystem.
 type standIn struct {
 	url   string
+	mu    sync.Mutex
 	files map[string][]byte // by path
 }
 
@@ -29,7 +31,10 @@ func startStandIn(t *testing.T) *standIn {
 	t.Helper()
 	s := &standIn{files: map[string][]byte{}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
 		content, ok := s.files[r.URL.Path]
+		content = slices.Clone(content)
+		s.mu.Unlock()
 		if !ok {
 			http.NotFound(w, r)
 			return
@@ -99,6 +104,8 @@ def prepare_metadata_for_build_wheel(folder, settings=None):
 // publish adds a release of the package demo to a registry, and returns the hash of its archive.
 func (s *standIn) publish(t *testing.T, e Ecosystem, version string, files tree) string {
 	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch e {
 	case PyPI:
 		path := "/files/demo-" + version + ".tar.gz"
