@@ -15,7 +15,7 @@ type ImportedTaskset struct {
 
 // SkippedRow is a problem of a row that an import left out.
 type SkippedRow struct {
-	File    string `json:"file,omitempty" doc:"Of a tar archive, the file with the row."`
+	File    string `json:"file,omitempty" doc:"The file with the row, of a tar archive or if the import names its file."`
 	Row     int    `json:"row" doc:"Number of the row in its file, from 1; of JSONL, of the line."`
 	Field   string `json:"field,omitempty" doc:"The field that is wrong; absent if the whole row is."`
 	Message string `json:"message" doc:"What is wrong."`

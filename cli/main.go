@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"relabel"
+	"relabel/tasks"
 )
 
 // Main runs the command of this process's arguments and returns its exit code: 0, 1 for an error,
@@ -57,6 +58,9 @@ var leadingField = regexp.MustCompile(`(?m)^( *)([a-z][a-z0-9_.]*)(\[\d+\])?: `)
 func nameFlags(command *kong.Node, message string) string {
 	return leadingField.ReplaceAllStringFunc(message, func(line string) string {
 		match := leadingField.FindStringSubmatch(line)
+		if tasks.HasRows(match[2]) { // a file such as data.jsonl
+			return line
+		}
 		parts := strings.Split(match[2], ".")
 		for i := range slices.Backward(parts) {
 			if name := flagOf(command, parts[:i+1]); name != "" {

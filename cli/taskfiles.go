@@ -85,40 +85,54 @@ func taskFilesIn(folder string) ([]taskFile, error) {
 	return files, err
 }
 
-// upload returns the body of an import with its size: a file as it is, a folder or several files as a tar archive. It is
-// written as it is read; close ends that.
-func upload(paths []string, skip bool) (body io.Reader, size int64, closeBody func() error, err error) {
+// uploaded is the body of an import.
+type uploaded struct {
+	io.Reader
+	size int64        // bytes
+	file string       // name of the file that it is; "" of several
+	end  func() error // closes what it is read from
+}
+
+// upload returns the body of an import: a file as it is, a folder or several files as a tar archive, which is written
+// as it is read.
+func upload(paths []string, skip bool) (*uploaded, error) {
 	lines, err := harborTasks(paths, skip)
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, err
 	}
 	if lines != nil {
-		return bytes.NewReader(lines), int64(len(lines)), func() error { return nil }, nil
+		return &uploaded{bytes.NewReader(lines), int64(len(lines)), "", func() error { return nil }}, nil
 	}
 	files, err := findTaskFiles(paths)
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, err
 	}
 	if info, _ := os.Stat(paths[0]); len(files) == 1 && info != nil && !info.IsDir() {
-		f, err := os.Open(files[0].path)
-		if err != nil {
-			return nil, 0, nil, err
-		}
-		if files[0].size == 0 {
-			return nil, 0, nil, errors.Join(noTask(files[0].path), f.Close())
-		}
-		return io.NopCloser(f), files[0].size, f.Close, nil // a client closes the body of its request
+		return uploadFile(files[0])
 	}
 	slices.SortFunc(files, func(a, b taskFile) int { return strings.Compare(a.name, b.name) })
 	counted := &counter{}
 	if err := writeTar(counted, files, func(taskFile) (io.ReadCloser, error) { return nil, nil }); err != nil {
-		return nil, 0, nil, err
+		return nil, err
 	}
 	reader, writer := io.Pipe()
 	go func() {
 		_ = writer.CloseWithError(writeTar(writer, files, func(f taskFile) (io.ReadCloser, error) { return os.Open(f.path) }))
 	}()
-	return reader, counted.bytes, reader.Close, nil
+	return &uploaded{reader, counted.bytes, "", reader.Close}, nil
+}
+
+// uploadFile returns a file as the body of an import.
+func uploadFile(file taskFile) (*uploaded, error) {
+	f, err := os.Open(file.path)
+	if err != nil {
+		return nil, err
+	}
+	if file.size == 0 {
+		return nil, errors.Join(noTask(file.name), f.Close())
+	}
+	// A client closes the body of its request.
+	return &uploaded{io.NopCloser(f), file.size, strings.ToValidUTF8(file.name, "\uFFFD"), f.Close}, nil
 }
 
 // harborTasks returns the task folders of Harbor at a path as a task file; nil if it has none.
@@ -243,12 +257,13 @@ func ReadTaskFiles(paths []string, options tasks.Options) (all []relabel.Task, e
 // openMembers opens one file as itself, which may be an archive, and several as those of a folder.
 func openMembers(members []tasks.Member, options tasks.Options) (*tasks.Set, error) {
 	if len(members) == 1 {
+		options.File = members[0].Name
 		return tasks.Open(members[0].Input, options)
 	}
 	return tasks.OpenFiles(members, options)
 }
 
 // noTask is the error for a file without tasks.
-func noTask(path string) error {
-	return relabel.Errorf(relabel.CodeInvalid, "%s contains no task; a task file has one task per row", path)
+func noTask(name string) error {
+	return relabel.Errorf(relabel.CodeInvalid, "%s contains no task; a task file has one task per row", name)
 }

@@ -51,12 +51,15 @@ func (c *TasksImport) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	body, size, closeBody, err := upload(c.Files, c.SkipBad)
+	body, err := upload(c.Files, c.SkipBad)
 	if err != nil {
 		return err
 	}
+	if body.file != "" {
+		query.Set("file", body.file)
+	}
 	return errors.Join(c.With(ctx, func(cl *Session) error {
-		set, err := cl.ImportTaskset(ctx, query, body, size)
+		set, err := cl.ImportTaskset(ctx, query, body.Reader, body.size)
 		if err != nil {
 			return err
 		}
@@ -65,7 +68,7 @@ func (c *TasksImport) Run(ctx context.Context) error {
 			return nil
 		}
 		return reportImages(ctx, cl, set.Taskset)
-	}), closeBody())
+	}), body.end())
 }
 
 // query returns the parameters of the request.

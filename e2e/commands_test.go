@@ -96,7 +96,7 @@ func TestCommandsDoTheSameWithAServerAndWithoutOne(t *testing.T) {
 	}
 	for _, want := range []string{
 		"line 2", "FAIL_TO_PASS", "3 tasks, 1 of them held out", "student@2", "1.5", `no task set "nothing"`, `no policy "absent"; ` + "`relabel policy list`", `no policy "nobody"`,
-		"the file contains no task", "write " + endpoint, "first  dagger  0 ", "β=0", "0 of 2",
+		"relabel: empty.jsonl contains no task", "relabel: bad.jsonl: line 2: x: ", "write " + endpoint, "first  dagger  0 ", "β=0", "0 of 2",
 		"calc  1         3      1",
 	} {
 		if !strings.Contains(alone, want) {

@@ -212,6 +212,10 @@ func TestTheTaskFileIsRefusedWhole(t *testing.T) {
 	if field, _ := a.field("field").(string); !strings.HasPrefix(field, "line 2") {
 		t.Errorf("the bad line is not named: %s", a.body)
 	}
+	named := s.want(422, s.post("/v1/tasksets?name=x&file=a.jsonl", good+"\n{\"instance_id\":\"b\"}\n"))
+	if field, _ := named.field("field").(string); !strings.HasPrefix(field, "a.jsonl: line 2") {
+		t.Errorf("the file is not named: %s", named.body)
+	}
 	if len(s.store.tasks) != 0 {
 		t.Error("tasks of a bad file were stored")
 	}

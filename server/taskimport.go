@@ -30,6 +30,7 @@ func taskFileBody() *huma.RequestBody {
 type importTaskset struct {
 	Name    string       `query:"name" required:"true" minLength:"1" maxLength:"200" doc:"The taskset's name; no other may have it, and with append one must have it."`
 	Format  tasks.Format `query:"format" enum:"auto,relabel,swebench,swebenchlive,swegym,swerebench,swerebenchv2,swesmith,r2egym,scaleswe,swebenchpro,multiswebench" default:"auto" doc:"Format of the rows; auto detects it from their fields."`
+	File    string       `query:"file" maxLength:"255" doc:"Name of the file, which then begins the errors about it; the files of a tar archive have their own names."`
 	Split   string       `query:"split" maxLength:"200" doc:"Of a tar archive, only the files of this split: train of data/train-00000-of-00003.parquet. Empty means all files."`
 	Append  bool         `query:"append" doc:"Add the tasks to the taskset of that name, as its next revision. A task that it has already with equal content is counted as unchanged; with other content, the import is refused."`
 	SkipBad bool         `query:"skip_bad" doc:"Leave out rows that cannot be read, and report them, instead of refusing the import."`
@@ -52,7 +53,7 @@ func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[api.Im
 		return nil, err
 	}
 	defer leave()
-	set, err := tasks.Open(untilDone{ctx, upload}, tasks.Options{Format: in.Format, Split: in.Split, SkipBad: in.SkipBad})
+	set, err := tasks.Open(untilDone{ctx, upload}, tasks.Options{Format: in.Format, File: in.File, Split: in.Split, SkipBad: in.SkipBad})
 	if err != nil {
 		return nil, err
 	}

@@ -19,35 +19,35 @@ const maxFiles = 20_000
 
 // Member is a file of tasks: the whole input, or a file of an archive.
 type Member struct {
-	Name string // "" for the whole input
+	Name string // of the whole input, Options.File
 	Input
 }
 
 // membersOf lists the files of an input in reading order: itself, or those of an archive with rows. With a split,
 // only its files.
-func membersOf(in Input, split string) ([]Member, error) {
+func membersOf(in Input, options Options) (files []Member, archive bool, err error) {
 	start, err := firstBytes(in)
 	if err != nil {
-		return nil, unreadable("", err)
+		return nil, false, unreadable(options.File, err)
 	}
 	what, err := recognise(start)
 	switch {
 	case err != nil:
-		return nil, unreadable("", err)
-	case what != tarFile && split != "":
-		return nil, relabel.Errorf(relabel.CodeInvalid, "is given, but only a folder or several files have splits").On("split")
+		return nil, false, unreadable(options.File, err)
+	case what != tarFile && options.Split != "":
+		return nil, false, relabel.Errorf(relabel.CodeInvalid, "is given, but only a folder or several files have splits").On("split")
 	case what != tarFile:
-		return []Member{{"", in}}, nil
+		return []Member{{options.File, in}}, false, nil
 	}
-	all, err := readArchive(in)
-	if err != nil {
-		return nil, err
+	if files, err = readArchive(in, options.File); err != nil {
+		return nil, true, err
 	}
-	return chooseSplit(all, split)
+	files, err = chooseSplit(files, options)
+	return files, true, err
 }
 
-// readArchive lists the files of a tar archive, without links, hidden files and files that have no rows.
-func readArchive(in Input) ([]Member, error) {
+// readArchive lists the files of a tar archive of a name, without links, hidden files and files that have no rows.
+func readArchive(in Input, called string) ([]Member, error) {
 	section := io.NewSectionReader(in, 0, in.Size())
 	archive := tar.NewReader(section)
 	var files []Member
@@ -58,14 +58,14 @@ func readArchive(in Input) ([]Member, error) {
 			break
 		}
 		if err != nil {
-			return nil, unreadable("", fmt.Errorf("is a damaged tar archive: %w", err))
+			return nil, unreadable(called, fmt.Errorf("is a damaged tar archive: %w", err))
 		}
 		name := strings.TrimPrefix(path.Clean(header.Name), "./")
 		if problem := wrongMember(header, name, seen[name]); problem != "" {
 			return nil, relabel.Errorf(relabel.CodeInvalid, "%s", problem).On(fmt.Sprintf("%.200q", header.Name))
 		}
 		if seen[name] = true; len(seen) > maxFiles {
-			return nil, unreadable("", fmt.Errorf("has more than %d files", maxFiles))
+			return nil, unreadable(called, fmt.Errorf("has more than %d files", maxFiles))
 		}
 		if path.Base(name) == "task.toml" {
 			return nil, relabel.Errorf(relabel.CodeInvalid, "is a task folder of Harbor: relabel tasks import reads its folder").On(name)
@@ -146,10 +146,11 @@ func SplitOf(name string) string {
 }
 
 // chooseSplit keeps the files of a split.
-func chooseSplit(all []Member, split string) ([]Member, error) {
+func chooseSplit(all []Member, options Options) ([]Member, error) {
 	if len(all) == 0 {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "has no file with rows: .jsonl, .json or .parquet, also with .gz or .zst").On("the file")
+		return nil, unreadable(options.File, errors.New("has no file with rows: .jsonl, .json or .parquet, also with .gz or .zst"))
 	}
+	split := options.Split
 	if split == "" {
 		return all, nil
 	}

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"strings"
 
 	"relabel"
@@ -88,7 +89,7 @@ func (c *checker) verdict() error {
 	case c.report.Skips > 0:
 		return fileError(c.report.Skipped)
 	}
-	return relabel.Errorf(relabel.CodeInvalid, "the file contains no task")
+	return relabel.Errorf(relabel.CodeInvalid, "%s contains no task", cmp.Or(c.options.File, theFile))
 }
 
 // checkTwice refuses an instance id that an earlier row has.

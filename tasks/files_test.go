@@ -227,6 +227,34 @@ func TestBadFilesAreRefusedByName(t *testing.T) {
 	}
 }
 
+func TestErrorsBeginWithTheNameOfAFile(t *testing.T) {
+	own := ownLine(t, nil)
+	for text, want := range map[string]string{
+		"":                         "a.jsonl contains no task",
+		"{":                        "a.jsonl: line 1: is not JSON",
+		own + "\n" + own:           "a.jsonl: line 2: instance_id: \"pypi__shelf-1.4.2\" is that of a.jsonl: line 1 too",
+		"PK\x03\x04":               "a.jsonl: is a zip file",
+		"PAR1":                     "a.jsonl: is a Parquet file that is cut off",
+		ownLine(t, nil)[:40]:       "a.jsonl: line 1: is not JSON",
+		"\x1f\x8b\x08 and no gzip": "a.jsonl: is damaged",
+	} {
+		set, err := Open(strings.NewReader(text), Options{File: "a.jsonl"})
+		if err == nil {
+			_, err = set.Check()
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+	set, err := Open(strings.NewReader(own), Options{File: "a.jsonl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report, err := set.Check(); err != nil || report.Files != nil {
+		t.Errorf("the files %q, %v: only those of an archive are listed", report.Files, err)
+	}
+}
+
 // cutShort is an archive without its end.
 func cutShort(in *bytes.Reader) Input {
 	all := make([]byte, in.Size())

@@ -3,6 +3,7 @@ package tasks
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -122,10 +123,10 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 var errInflated = fmt.Errorf("it grows to more than %d times its size when it is decompressed", maxInflation)
 
+// theFile stands for an input without a name in errors.
+const theFile = "the file"
+
 // unreadable is the error for a file, or a file of an archive, that cannot be read at all.
 func unreadable(file string, err error) error {
-	if file == "" {
-		file = "the file"
-	}
-	return relabel.Errorf(relabel.CodeInvalid, "%s", err).Because(err).On(file)
+	return relabel.Errorf(relabel.CodeInvalid, "%s", err).Because(err).On(cmp.Or(file, theFile))
 }

@@ -4,7 +4,7 @@ import "fmt"
 
 // Place is where a row lies in what was read.
 type Place struct {
-	File string // its path in an archive; "" if there is only one file
+	File string // its path in an archive, or the name of the only file; "" without one
 	Word string // line, or row in files without lines
 	Row  int    // from 1
 }

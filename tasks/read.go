@@ -52,12 +52,14 @@ type Options struct {
 	Format  Format // "" is FormatAuto
 	Split   string // of an archive, only the files of this split; "" means all
 	SkipBad bool   // rows with problems are left out and reported
+	File    string // name of the input, for errors; "" without one
 }
 
 // Set is the tasks of a file, or of the files of an archive, whose rows are read one at a time. It is not safe for
 // concurrent use.
 type Set struct {
 	files   []Member
+	archive bool // or a folder: its files have names of their own
 	options Options
 	bad     map[int]bool // rows that Check found wrong, by their number in all files, from 0
 }
@@ -83,11 +85,11 @@ func Open(in Input, options Options) (*Set, error) {
 	if err := checkFormat(options.Format); err != nil {
 		return nil, err
 	}
-	files, err := membersOf(in, options.Split)
+	files, archive, err := membersOf(in, options)
 	if err != nil {
 		return nil, err
 	}
-	return &Set{files: files, options: options}, nil
+	return &Set{files: files, options: options, archive: archive}, nil
 }
 
 // OpenFiles is Open for the files of a folder, or several files.
@@ -98,11 +100,11 @@ func OpenFiles(files []Member, options Options) (*Set, error) {
 	if err := checkFormat(options.Format); err != nil {
 		return nil, err
 	}
-	files, err := chooseSplit(files, options.Split)
+	files, err := chooseSplit(files, options)
 	if err != nil {
 		return nil, err
 	}
-	return &Set{files: files, options: options}, nil
+	return &Set{files: files, options: options, archive: true}, nil
 }
 
 // Check reads all rows. If any row is wrong and SkipBad is not set, it returns a relabel.CodeInvalid error: Field names
@@ -110,7 +112,7 @@ func OpenFiles(files []Member, options Options) (*Set, error) {
 func (s *Set) Check() (Report, error) {
 	c := newChecker(s.options)
 	for _, file := range s.files {
-		if file.Name != "" {
+		if s.archive {
 			c.report.Files = append(c.report.Files, file.Name)
 		}
 		if err := readRows(file, c.add); err != nil {

@@ -9,7 +9,7 @@ import (
 	"relabel/api"
 )
 
-// ImportTaskset imports a file of tasks, or a tar archive of several, of size bytes. options takes name, format, split,
+// ImportTaskset imports a file of tasks, or a tar archive of several, of size bytes. options takes name, file, format, split,
 // append, skip_bad, held_out, held_out_count and held_out_seed.
 func (c *Client) ImportTaskset(ctx context.Context, options url.Values, content io.Reader, size int64) (api.ImportedTaskset, error) {
 	return post[api.ImportedTaskset](ctx, c, under(at("tasksets"), options), file{"application/octet-stream", content, size})
