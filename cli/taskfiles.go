@@ -23,7 +23,8 @@ type taskFile struct {
 	size int64
 }
 
-// findTaskFiles lists the files of paths: a file is taken as it is, of a folder the files with rows.
+// findTaskFiles lists the files of paths: a file is taken as it is, of a folder the files with rows. With several paths,
+// the names of a folder's files begin with its own.
 func findTaskFiles(paths []string) ([]taskFile, error) {
 	var files []taskFile
 	for _, path := range paths {
@@ -39,7 +40,12 @@ func findTaskFiles(paths []string) ([]taskFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, found...)
+		for _, f := range found {
+			if len(paths) > 1 {
+				f.name = folderName(path) + f.name
+			}
+			files = append(files, f)
+		}
 	}
 	seen := map[string]string{}
 	for _, f := range files {
@@ -51,9 +57,42 @@ func findTaskFiles(paths []string) ([]taskFile, error) {
 	return files, nil
 }
 
+// folderName returns the name of a folder with a slash, "" if it has none. A dot in front of it would hide its files in
+// the archive.
+func folderName(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	name := strings.TrimLeft(filepath.Base(path), "."+string(filepath.Separator))
+	if name == "" {
+		return ""
+	}
+	return name + "/"
+}
+
+// builtFiles are in the output folder of `relabel tasks build`. Only the first has tasks.
+var builtFiles = []string{"tasks.jsonl", "journal.jsonl", "report.json"}
+
+// builtTasks returns the tasks of an output folder of `relabel tasks build`; nil if it is another folder.
+func builtTasks(folder string) []taskFile {
+	var files []taskFile
+	for _, name := range builtFiles {
+		path := filepath.Join(folder, name)
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return nil
+		}
+		files = append(files, taskFile{name, path, info.Size()})
+	}
+	return files[:1]
+}
+
 // taskFilesIn lists the files of a folder with rows.
 func taskFilesIn(folder string) ([]taskFile, error) {
-	var files []taskFile
+	files := builtTasks(folder)
+	if files != nil {
+		return files, nil
+	}
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
