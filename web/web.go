@@ -40,7 +40,7 @@ type routes map[string]answer
 func New(config Config) http.Handler {
 	v := &viewer{config}
 	mux := http.NewServeMux()
-	for _, of := range []routes{v.sessionRoutes(), v.runRoutes(), v.runOperationRoutes(), v.iterationOperationRoutes(), v.trajectoryRoutes(), v.taskRoutes(), v.soundnessRoutes(), v.exportRoutes(), v.reviewRoutes(), v.divergenceRoutes(), v.failureRoutes(), v.scalingRoutes(), v.labelRuleRoutes(), v.benchmarkRoutes(), v.reportRoutes(), v.localisationRoutes(), v.policyRoutes(), v.compareRoutes(), v.auditRoutes(), {"/": v.showNothing}} {
+	for _, of := range []routes{v.sessionRoutes(), v.runRoutes(), v.runOperationRoutes(), v.iterationOperationRoutes(), v.trajectoryRoutes(), v.taskRoutes(), v.soundnessRoutes(), v.exportRoutes(), v.reviewRoutes(), v.divergenceRoutes(), v.failureRoutes(), v.scalingRoutes(), v.labelRuleRoutes(), v.benchmarkRoutes(), v.exclusionRoutes(), v.reportRoutes(), v.localisationRoutes(), v.policyRoutes(), v.compareRoutes(), v.auditRoutes(), {"/": v.showNothing}} {
 		for pattern, answer := range of {
 			mux.HandleFunc(pattern, v.page(answer))
 		}
