@@ -28,7 +28,7 @@ type TasksImport struct {
 	SkipBad      bool     `help:"Leave out rows that cannot be read, and list them."`
 	CheckImages  bool     `help:"After the import, have a worker look for the image of each task; fail if one is missing. No image is pulled."`
 	HeldOut      string   `xor:"held-out" type:"existingfile" placeholder:"FILE" help:"File with one instance id per line, # begins a comment: tasks that are never rolled out for training."`
-	HeldOutCount *int     `xor:"held-out" placeholder:"N" help:"Hold out N tasks instead, drawn with --held-out-seed."`
+	HeldOutCount *int     `xor:"held-out" placeholder:"N" help:"Hold out N tasks instead, drawn with --held-out-seed; with --append, N of the new ones."`
 	HeldOutSeed  *int64   `placeholder:"N" help:"Seed of that draw. Default: 0."`
 }
 

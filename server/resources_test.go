@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -228,4 +229,23 @@ func TestTheTaskFileIsRefusedWhole(t *testing.T) {
 		t.Errorf("taskset %s", drawn.body)
 	}
 	s.refused(s.post("/v1/tasksets?name=x", good), 409, relabel.CodeConflict, "name")
+}
+
+func TestAnAppendDrawsHeldOutTasksAmongNewOnes(t *testing.T) {
+	s := start(t)
+	file := func(ids ...string) (lines string) {
+		for _, id := range ids {
+			lines += fmt.Sprintf(taskLine, id) + "\n"
+		}
+		return lines
+	}
+	s.want(http.StatusCreated, s.post("/v1/tasksets?name=x", file("a__b-1", "a__b-2", "a__b-3")))
+	s.refused(s.post("/v1/tasksets?name=x&append=true&held_out_count=3", file("a__b-1", "a__b-2", "a__b-3", "a__b-4", "a__b-5")), 422, relabel.CodeInvalid, "held_out_count")
+	s.want(http.StatusCreated, s.post("/v1/tasksets?name=x&append=true&held_out_count=2", file("a__b-1", "a__b-2", "a__b-3", "a__b-4", "a__b-5")))
+	for _, task := range s.store.tasks {
+		if old := slices.Contains([]string{"a__b-1", "a__b-2", "a__b-3"}, task.InstanceID); task.HeldOut == old {
+			t.Errorf("%s is held out: %t", task.InstanceID, task.HeldOut)
+		}
+	}
+	s.want(http.StatusCreated, s.post("/v1/tasksets?name=x&append=true&held_out_count=2", file("a__b-1", "a__b-4")))
 }

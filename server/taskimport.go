@@ -35,7 +35,7 @@ type importTaskset struct {
 	Append  bool         `query:"append" doc:"Add the tasks to the taskset of that name, as its next revision. A task that it has already with equal content is counted as unchanged; with other content, the import is refused."`
 	SkipBad bool         `query:"skip_bad" doc:"Leave out rows that cannot be read, and report them, instead of refusing the import."`
 	HeldOut []string     `query:"held_out,explode" maxItems:"10000" doc:"Instance ids that are never rolled out for training. Separated by commas, or given more than once."`
-	Count   int          `query:"held_out_count" minimum:"0" maximum:"1000000" doc:"Instead of a list: number of tasks of the files to hold out, drawn with the seed."`
+	Count   int          `query:"held_out_count" minimum:"0" maximum:"1000000" doc:"Instead of a list: number of tasks of the files to hold out, drawn with the seed; with append, of those that the taskset does not have."`
 	Seed    int64        `query:"held_out_seed" doc:"Seed of that draw: the same seed holds out the same tasks on any machine."`
 }
 
@@ -61,7 +61,7 @@ func (s *site) importTaskset(ctx context.Context, in *importTaskset) (*of[api.Im
 	if err != nil {
 		return nil, err
 	}
-	heldOut, err := s.holdOut(report.IDs, in)
+	heldOut, err := s.holdOut(ctx, report.IDs, in)
 	if err != nil {
 		return nil, err
 	}
@@ -108,17 +108,43 @@ func (u untilDone) ReadAt(p []byte, at int64) (int, error) {
 }
 
 // holdOut returns the instance ids that the request holds out.
-func (s *site) holdOut(ids []string, in *importTaskset) (map[string]bool, error) {
+func (s *site) holdOut(ctx context.Context, ids []string, in *importTaskset) (map[string]bool, error) {
 	chosen := strings.FieldsFunc(strings.Join(in.HeldOut, ","), func(r rune) bool { return r == ',' })
-	switch {
-	case in.Count > 0 && len(chosen) > 0:
-		return nil, relabel.Errorf(relabel.CodeInvalid, "give a list or a number, not both").On("held_out_count")
-	case in.Count > len(ids):
-		return nil, relabel.Errorf(relabel.CodeInvalid, "there are only %d tasks", len(ids)).On("held_out_count")
-	case in.Count > 0:
-		chosen = s.DrawHeldOut(in.Seed, slices.Clone(ids), in.Count)
+	if in.Count == 0 {
+		return tasks.HeldOut(ids, chosen)
 	}
-	return tasks.HeldOut(ids, chosen)
+	if len(chosen) > 0 {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "give a list or a number, not both").On("held_out_count")
+	}
+	drawn, word := ids, "tasks"
+	if in.Append {
+		var err error
+		if drawn, err = s.newIn(ctx, in.Name, ids); err != nil || len(drawn) == 0 { // the same append again adds nothing
+			return nil, err
+		}
+		word = "new tasks"
+	}
+	if in.Count > len(drawn) {
+		return nil, relabel.Errorf(relabel.CodeInvalid, "is %d; the number of %s is %d", in.Count, word, len(drawn)).On("held_out_count")
+	}
+	return tasks.HeldOut(ids, s.DrawHeldOut(in.Seed, slices.Clone(drawn), in.Count))
+}
+
+// newIn returns the instance ids that the taskset of a name does not have.
+func (s *site) newIn(ctx context.Context, name string, ids []string) ([]string, error) {
+	set, err := s.Store.FindTasksetByName(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.Store.ListTaskNames(ctx, set.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	has := make(map[string]bool, len(all))
+	for _, t := range all {
+		has[t.InstanceID] = true
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return has[id] }), nil
 }
 
 // marked marks the held-out tasks and gives each an id.

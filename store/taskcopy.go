@@ -77,7 +77,8 @@ func emptyMapAsNull(m map[string]relabel.TestStatus) any {
 
 // AppendTasks adds tasks to a taskset as its next revision, or nothing if tasks yields an error, which it returns. It
 // counts tasks that the set has already with equal content as unchanged; if all are, there is no new revision.
-// CodeConflict for a task of the same instance id with other content, or that is to be held out and was not.
+// CodeConflict for a task of the same instance id with other content, with the content that a revision changed, or that is
+// to be held out and was not.
 // CodeNotFound if there is no such taskset.
 func (s *Store) AppendTasks(ctx context.Context, taskset relabel.ID, digest string, tasks iter.Seq2[relabel.Task, error]) (added, unchanged int, err error) {
 	// After an unclear commit, a retry finds its own tasks unchanged.
@@ -129,18 +130,42 @@ func appendTasks(ctx context.Context, tx pgx.Tx, taskset relabel.ID, digest stri
 	return added, total - added, err
 }
 
+// appendRefusals are why arriving tasks are refused, in the order in which they are reported.
+var appendRefusals = []struct{ field, message string }{
+	{"instance_id", "the task set has these tasks with other content: %s. Import them under another name"},
+	{"instance_id", "a revision of the task set changed these tasks, whose earlier content this is: %s. Leave them out, or import them under another name"},
+	{"held_out", "the task set has these tasks, and they are not held out: %s. Only new tasks can be: hold out others, or import them under another name"},
+}
+
 // refuseChanged refuses arriving tasks that would change tasks of the taskset.
 func refuseChanged(ctx context.Context, tx pgx.Tx, taskset relabel.ID) error {
-	rows, _ := tx.Query(ctx, `SELECT a.instance_id FROM arriving a JOIN tasks ta ON ta.instance_id = a.instance_id
+	rows, _ := tx.Query(ctx, `SELECT CASE WHEN `+taskContent("ta")+" IS NOT DISTINCT FROM "+taskContent("a")+` THEN 2
+			WHEN EXISTS (SELECT FROM tasks te WHERE te.taskset_id = $1 AND te.instance_id = a.instance_id AND te.replaced_in IS NOT NULL
+				AND `+taskContent("te")+" IS NOT DISTINCT FROM "+taskContent("a")+`) THEN 1
+			ELSE 0 END AS why, a.instance_id
+		FROM arriving a JOIN tasks ta ON ta.instance_id = a.instance_id
 		WHERE ta.taskset_id = $1 AND ta.replaced_in IS NULL AND (`+taskContent("ta")+" IS DISTINCT FROM "+taskContent("a")+` OR a.held_out AND NOT ta.held_out)
-		ORDER BY 1 LIMIT 21`, taskset)
-	changed, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil || len(changed) == 0 {
+		ORDER BY 1, 2 LIMIT 21`, taskset)
+	var why int
+	var id string
+	refused := map[int][]string{}
+	_, err := pgx.ForEachRow(rows, []any{&why, &id}, func() error {
+		refused[why] = append(refused[why], id)
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	more := ""
-	if len(changed) > 20 {
-		changed, more = changed[:20], " and more"
+	for why, refusal := range appendRefusals {
+		changed := refused[why]
+		if len(changed) == 0 {
+			continue
+		}
+		named := strings.Join(changed[:min(len(changed), 20)], ", ")
+		if len(changed) > 20 {
+			named += " and more"
+		}
+		return relabel.Errorf(relabel.CodeConflict, refusal.message, named).On(refusal.field)
 	}
-	return relabel.Errorf(relabel.CodeConflict, "the task set has these tasks with other content: %s%s. Import them under another name", strings.Join(changed, ", "), more).On("instance_id")
+	return nil
 }

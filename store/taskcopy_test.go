@@ -51,7 +51,11 @@ func TestAppendedTasksAreANextRevision(t *testing.T) {
 		other := fullTask("a")
 		change(&other)
 		_, _, err = s.AppendTasks(ctx, set.ID, strings.Repeat("3", 64), relabel.TaskList([]relabel.Task{fullTask("d"), other}))
-		if relabel.CodeOf(err) != relabel.CodeConflict || !strings.Contains(err.Error(), "other content: a") {
+		want := "instance_id: the task set has these tasks with other content: a."
+		if name == "held out" {
+			want = "held_out: the task set has these tasks, and they are not held out: a."
+		}
+		if relabel.CodeOf(err) != relabel.CodeConflict || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -60,6 +64,26 @@ func TestAppendedTasksAreANextRevision(t *testing.T) {
 	}
 	if after, _ = s.FindTaskset(ctx, set.ID); after.Revision != 2 || after.Tasks != 3 {
 		t.Errorf("refused appends changed it: %+v", after)
+	}
+}
+
+func TestATaskThatARevisionChangedIsRefusedWithThatReason(t *testing.T) {
+	s := storetest.New(t)
+	ctx := t.Context()
+	set := relabel.Taskset{ID: relabel.NewID(), Name: "flaky", Digest: strings.Repeat("1", 64)}
+	flaky := fullTask("a")
+	flaky.PassToPass = []string{"y", "flickers"}
+	must(t, s.CreateTaskset(ctx, set, relabel.TaskList([]relabel.Task{flaky, fullTask("b")})))
+	steady := flaky
+	steady.PassToPass = []string{"y"}
+	_, err := s.ReviseTasks(ctx, set.ID, relabel.FlakyDropped, []relabel.Task{steady})
+	must(t, err)
+	_, _, err = s.AppendTasks(ctx, set.ID, strings.Repeat("1", 64), relabel.TaskList([]relabel.Task{flaky, fullTask("b")}))
+	if relabel.CodeOf(err) != relabel.CodeConflict || !strings.Contains(err.Error(), "a revision of the task set changed these tasks, whose earlier content this is: a.") {
+		t.Errorf("the first content: %v", err)
+	}
+	if added, unchanged, err := s.AppendTasks(ctx, set.ID, strings.Repeat("2", 64), relabel.TaskList([]relabel.Task{steady})); err != nil || added != 0 || unchanged != 1 {
+		t.Errorf("the newest content: %d added, %d unchanged, %v", added, unchanged, err)
 	}
 }
 
