@@ -18,7 +18,7 @@ const (
 )
 
 func (v *viewer) benchmarkRoutes() routes {
-	to := routes{"GET /benchmarks": v.listBenchmarks, "GET /benchmarks/{benchmark}": of(v.benchmarkOf, v.showBenchmark)}
+	to := routes{"GET /benchmarks": v.listBenchmarks, "GET /benchmarks/{benchmark}": v.showNamed}
 	v.addOperation(to, "/benchmarks/new", v.createBenchmark)
 	v.addOperation(to, "/benchmarks/{benchmark}/delete", on(v.benchmarkOf, v.deleteBenchmark))
 	return to
@@ -27,6 +27,21 @@ func (v *viewer) benchmarkRoutes() routes {
 // benchmarkOf finds the benchmark in an address, by id or name.
 func (v *viewer) benchmarkOf(r *http.Request) (relabel.Benchmark, error) {
 	return named(r.Context(), r.PathValue("benchmark"), v.Store.FindBenchmark, v.Store.FindBenchmarkByName)
+}
+
+// showNamed shows a benchmark, or leads to the exclusion list of that name: what reserves or allows tasks is named alike.
+func (v *viewer) showNamed(w http.ResponseWriter, r *http.Request) error {
+	b, err := v.benchmarkOf(r)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		if list, listErr := v.Store.FindExclusionByName(r.Context(), r.PathValue("benchmark")); listErr == nil {
+			http.Redirect(w, r, "/exclusions/"+list.ID.String(), http.StatusSeeOther)
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return v.showBenchmark(w, r, b)
 }
 
 // benchmarkNames are the names of the newest benchmarks that have one.

@@ -113,7 +113,8 @@ func TestPagesOfTasksNameWhatReservesThem(t *testing.T) {
 	s.post(201, "/v1/benchmarks", `{"name":"bench","taskset":"verified","instances":["django__django-00"]}`, nil)
 	s.post(201, "/v1/exclusions", `{"name":"lis<t>","entries":["django/django"]}`, nil)
 	list := s.get(200, "/tasks/"+set.ID.String())
-	contains(t, list, "<td>bench, lis&lt;t&gt;</td>", "<td>lis&lt;t&gt;</td>")
+	contains(t, list, `>bench</a>, <a href="/benchmarks/lis%3Ct%3E">lis&lt;t&gt;</a></td>`, `<td><a href="/benchmarks/lis%3Ct%3E">lis&lt;t&gt;</a></td>`)
+	contains(t, s.get(200, "/benchmarks/lis%3Ct%3E"), "<li><code>django/django</code></li>") // follows to the page of the list
 	if n := strings.Count(list, "lis&lt;t&gt;"); n != 4 {
 		t.Errorf("%d tasks are reserved by the list", n)
 	}
