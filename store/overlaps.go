@@ -113,7 +113,8 @@ func markTasks(ctx context.Context, tx pgx.Tx, taskset relabel.ID, revision int)
 	return storeOverlaps(ctx, tx, found)
 }
 
-// measureBenchmarks stores the overlaps of named benchmarks that an earlier version created, or measured in another way.
+// measureBenchmarks stores the overlaps of named benchmarks that an earlier version created, or measured in another way. The
+// caller holds the lock of migrations, so that of several processes one measures and the others find nothing to do.
 func (s *Store) measureBenchmarks(ctx context.Context) error {
 	rows, _ := s.pool.Query(ctx, `SELECT be.id FROM benchmarks be LEFT JOIN measured_benchmarks me ON me.benchmark_id = be.id
 		WHERE be.name IS NOT NULL AND me.measure IS DISTINCT FROM $1 ORDER BY be.id`, overlapMeasure)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
 	"relabel"
 	"relabel/store"
 	"relabel/store/storetest"
@@ -199,5 +201,28 @@ func TestBenchmarksOfAnEarlierVersionAreMeasuredWhenTheDatabaseIsMigrated(t *tes
 	must(t, s.Migrate(t.Context()))
 	if share := value[float64](t, s, "SELECT max(share) FROM task_overlaps"); share != 1 {
 		t.Errorf("the share is %v", share)
+	}
+}
+
+func TestOneOfSeveralProcessesMeasuresABenchmark(t *testing.T) {
+	t.Parallel()
+	url := storetest.Schema(t)
+	s := storetest.Open(t, url)
+	must(t, s.Migrate(t.Context()))
+	_, bench := setOf(t, s, "bench", map[string][2]string{"b-1": {"a/b", patchOf("a.py", 0, 10)}})
+	benchmarkOf(t, s, "verified", bench["b-1"])
+	exec(t, s, "DELETE FROM measured_benchmarks")
+	exec(t, s, "CREATE TABLE measurements (benchmark_id uuid)")
+	exec(t, s, `CREATE FUNCTION count_measurement() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN INSERT INTO measurements VALUES (NEW.benchmark_id); RETURN NEW; END $$`)
+	exec(t, s, "CREATE TRIGGER count_measurement AFTER INSERT ON measured_benchmarks FOR EACH ROW EXECUTE FUNCTION count_measurement()")
+	var g errgroup.Group
+	for range 4 {
+		process := storetest.Open(t, url)
+		g.Go(func() error { return process.Migrate(t.Context()) })
+	}
+	must(t, g.Wait())
+	if n := value[int](t, s, "SELECT count(*) FROM measurements"); n != 1 {
+		t.Errorf("it was measured %d times", n)
 	}
 }
