@@ -2,7 +2,9 @@ package taskbuild
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -17,9 +19,10 @@ import (
 
 // Limits of the search for a fix in an image.
 const (
-	minWindow  = 40      // characters that three lines have at least to be compared
-	maxScanned = 8 << 20 // bytes of a file; larger ones are not source
-	leakShare  = 3       // a file leaks the fix if it has a third of the windows of a fixed file
+	minWindow   = 40       // characters that three lines have at least to be compared
+	maxScanned  = 8 << 20  // bytes of a file; larger ones are not source
+	maxUnpacked = 64 << 20 // bytes that are read of a compressed file
+	leakShare   = 3        // a file leaks the fix if it has a third of the windows of a fixed file
 )
 
 // window is the hash of three consecutive lines, without blank lines and the white space around lines.
@@ -114,14 +117,42 @@ func scan(archive io.Reader, fixed map[window]string, found map[string][]window)
 		if _, err := text.ReadFrom(in); err != nil {
 			return err
 		}
-		if bytes.IndexByte(text.Bytes()[:min(text.Len(), 8000)], 0) >= 0 {
-			continue // binary
-		}
-		windows(text.Bytes(), func(w window) {
-			if _, fix := fixed[w]; fix && !slices.Contains(found[header.Name], w) {
-				found[header.Name] = append(found[header.Name], w)
-			}
+		contents(text.Bytes(), func(content []byte) {
+			windows(content, func(w window) {
+				if _, fix := fixed[w]; fix && !slices.Contains(found[header.Name], w) {
+					found[header.Name] = append(found[header.Name], w)
+				}
+			})
 		})
+	}
+}
+
+// contents calls found with a text, or with the texts in a compressed file, such as a package in a cache.
+func contents(file []byte, found func([]byte)) {
+	switch {
+	case bytes.HasPrefix(file, []byte("\x1f\x8b")):
+		if in, err := gzip.NewReader(bytes.NewReader(file)); err == nil {
+			unpacked, _ := io.ReadAll(io.LimitReader(in, maxUnpacked)) // of a damaged file, what can be read
+			found(unpacked)                                            // a tar archive has its files as they are
+		}
+	case bytes.HasPrefix(file, []byte("PK\x03\x04")):
+		in, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			return
+		}
+		left := int64(maxUnpacked)
+		for _, f := range in.File {
+			opened, err := f.Open()
+			if err != nil || left <= 0 {
+				continue
+			}
+			unpacked, _ := io.ReadAll(io.LimitReader(opened, left))
+			left -= int64(len(unpacked))
+			found(unpacked)
+			_ = opened.Close() // it was only read
+		}
+	case bytes.IndexByte(file[:min(len(file), 8000)], 0) < 0: // not binary
+		found(file)
 	}
 }
 

@@ -2,7 +2,9 @@ package taskbuild_test
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"testing"
 
@@ -22,6 +24,31 @@ func archive(t *testing.T, name, content string) []byte {
 	return buffer.Bytes()
 }
 
+func gzipped(t *testing.T, content []byte) string {
+	t.Helper()
+	var buffer bytes.Buffer
+	out := gzip.NewWriter(&buffer)
+	_, err := out.Write(content)
+	if err := errors.Join(err, out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return buffer.String()
+}
+
+func zipped(t *testing.T, name, content string) string {
+	t.Helper()
+	var buffer bytes.Buffer
+	out := zip.NewWriter(&buffer)
+	file, err := out.Create(name)
+	if err == nil {
+		_, err = file.Write([]byte(content))
+	}
+	if err := errors.Join(err, out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return buffer.String()
+}
+
 func TestAnImageWithTheFixIsRefused(t *testing.T) {
 	const before = "def shelve(book, place):\n    check(book)\n    return place.put(book)\n"
 	const after = "def shelve(book, place):\n    check(book)\n    if place.full():\n        place = place.next()\n    return place.put(book)\n"
@@ -30,6 +57,9 @@ func TestAnImageWithTheFixIsRefused(t *testing.T) {
 		leaks         bool
 	}{
 		"a later release":       {"testbed/node_modules/shelf/shelf.py", "# 2.0\n" + after + "\n\ndef more():\n    pass\n", true},
+		"a package in a cache":  {"root/.npm/_cacache/x", gzipped(t, archive(t, "package/shelf.py", "# 2.0\n"+after)), true},
+		"a jar with sources":    {"root/.m2/shelf.jar", zipped(t, "shelf.py", after), true},
+		"a damaged package":     {"root/.npm/_cacache/x", "\x1f\x8bx", false},
 		"with other indents":    {"opt/shelf.py", "class Shelf:\n\n" + after, true},
 		"an earlier release":    {"opt/shelf.py", before, false},
 		"a line of it":          {"opt/other.py", "    if place.full():\n        return False\n    raise ValueError(place)\n", false},

@@ -77,7 +77,7 @@ func detectNode(t Tree) (taskbuild.Recipe, bool) {
 	return taskbuild.Recipe{
 		Name: runner.name, Image: nodeImage, Workdir: workdir,
 		Manifests:    []string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", ".npmrc", "packages/*/package.json"},
-		Dependencies: append([]string{install(t)}, m.withoutItself()...),
+		Dependencies: append([]string{install(t), cleanCache}, m.withoutItself()...),
 		Environment:  map[string]string{"CI": "1", "NO_COLOR": "1", "FORCE_COLOR": "0"},
 		TestCommand:  command, Tests: taskbuild.TestsFiles, LogParser: runner.parser,
 		TestFiles: tests, RunFiles: nodeRunFiles,
@@ -128,6 +128,9 @@ func (m manifest) compiling(script string) string {
 
 // packageName matches the names of packages.
 var packageName = regexp.MustCompile(`^(@[\w.~-]+/)?[\w.~-]+$`)
+
+// cleanCache removes the packages that npm keeps: among them may be later releases of the package itself.
+const cleanCache = `rm -rf "$(npm config get cache)/_cacache"`
 
 // withoutItself puts a link to the repository in the place of releases of the package itself, which other packages
 // depend on: later ones contain fixes.
