@@ -106,7 +106,7 @@ func (c *benchmarkCreate) Run(ctx context.Context) error {
 		if err != nil {
 			return asGiven(err, places)
 		}
-		say("%s  %s: %d tasks, %d excluded", b.ID, b.Name, b.Tasks, len(b.Excluded))
+		say("%s  %s: %s, %d excluded", b.ID, b.Name, counted(b.Tasks, "task"), len(b.Excluded))
 		say("%s", reservedText(b))
 		return nil
 	})

@@ -37,9 +37,9 @@ func (c *exclusionsAdd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		say("%s  %s: %d entries", list.ID, list.Name, list.Entries)
-		say("they reserve %d trainable tasks, counted in each task set, and %d finished trajectories are of reserved tasks; `relabel exclusions delete %s` undoes that",
-			list.Reserves.Trainable, list.Reserves.Trajectories, list.Name)
+		say("%s  %s: %s", list.ID, list.Name, counted(list.Entries, "entry"))
+		say("reserved: %s, counted in each task set; %d finished trajectories are of reserved tasks; `relabel exclusions delete %s` undoes that",
+			counted(list.Reserves.Trainable, "trainable task"), list.Reserves.Trajectories, list.Name)
 		return nil
 	})
 }
@@ -108,7 +108,7 @@ func (c *exclusionsShow) Run(ctx context.Context) error {
 		if list, err = named(list, err, "exclusion list", c.List, "exclusions list"); err != nil {
 			return err
 		}
-		say("%s  %s: %d entries, which reserve %d trainable tasks, counted in each task set", list.ID, list.Name, list.Entries, list.Reserves.Trainable)
+		say("%s  %s: %s; reserved: %s, counted in each task set", list.ID, list.Name, counted(list.Entries, "entry"), counted(list.Reserves.Trainable, "trainable task"))
 		return printTable(list.List, []string{"ENTRY"}, func(entry string) []any { return []any{entry} })
 	})
 }

@@ -179,7 +179,7 @@ func harborLines(set fs.FS, skip bool) ([]byte, error) {
 	}
 	warnOf("skipped", refused)
 	for _, field := range slices.Sorted(maps.Keys(unused)) {
-		warn("not used: %s (%d tasks)", field, unused[field])
+		warn("not used: %s (%s)", field, counted(unused[field], "task"))
 	}
 	if len(networked) > 0 {
 		warn("%d of %d tasks allow a network, which sandboxes do not have: `relabel tasks validate` shows which need it", len(networked), len(folders)-len(refused))

@@ -51,7 +51,7 @@ func Main(ctx context.Context, commands any, version string, serve ServeLocal, p
 }
 
 // leadingField matches the field of a request at the beginning of an error's line.
-var leadingField = regexp.MustCompile(`(?m)^( *)([a-z][a-z0-9_.]*)(\[\d+\])?: `)
+var leadingField = regexp.MustCompile(`(?m)^( *)([a-z][a-z0-9_.]*)(\[\d+\])?(?:\.([a-z_]+))?: `)
 
 // nameFlags replaces the fields of requests in an error by the flags and arguments of the command
 // that set them.
@@ -61,10 +61,17 @@ func nameFlags(command *kong.Node, message string) string {
 		if tasks.HasRows(match[2]) { // a file such as data.jsonl
 			return line
 		}
+		tail := ""
+		if match[4] != "" {
+			if name := flagOf(command, []string{match[4]}); name != "" { // one flag sets it in all items of the list
+				return match[1] + name + ": "
+			}
+			tail = match[4] + ": "
+		}
 		parts := strings.Split(match[2], ".")
 		for i := range slices.Backward(parts) {
 			if name := flagOf(command, parts[:i+1]); name != "" {
-				return match[1] + strings.Join(append([]string{name}, parts[i+1:]...), ": ") + match[3] + ": "
+				return match[1] + strings.Join(append([]string{name}, parts[i+1:]...), ": ") + match[3] + ": " + tail
 			}
 		}
 		return line

@@ -47,8 +47,8 @@ func (c *TasksSoundness) Run(ctx context.Context) error {
 
 // countWords sums up a task set.
 func countWords(name string, n relabel.SoundnessCounts) string {
-	text := fmt.Sprintf("%s, revision %d: %d tasks, %d sound, %d flaky, %d broken, %d not validated because of the infrastructure, %d not validated, %d excluded%s.",
-		name, n.Revision, n.Tasks, n.Sound, n.Flaky, n.Broken, n.Infra, n.Unvalidated, n.Excluded, reasonWords(n.Reasons))
+	text := fmt.Sprintf("%s, revision %d: %s, %d sound, %d flaky, %d broken, %d not validated because of the infrastructure, %d not validated, %d excluded%s.",
+		name, n.Revision, counted(n.Tasks, "task"), n.Sound, n.Flaky, n.Broken, n.Infra, n.Unvalidated, n.Excluded, reasonWords(n.Reasons))
 	if n.RunSeconds != nil {
 		text += fmt.Sprintf(" A run takes %.1f s (p50), %.1f s (p95).", n.RunSeconds.P50, n.RunSeconds.P95)
 	}
@@ -128,7 +128,7 @@ func (c *TasksShow) Run(ctx context.Context) error {
 type TasksExclude struct {
 	ClientFlags
 	Taskset   string   `arg:"" help:"Name or id of a task set."`
-	Instances []string `arg:"" name:"instance" help:"Instance ids of the tasks."`
+	Instances []string `arg:"" name:"instance" query:"tasks" help:"Instance ids of the tasks."`
 	Reason    string   `required:"" help:"Why no run shall draw them; every figure names it beside its denominator."`
 }
 
@@ -151,7 +151,7 @@ func (c *TasksExclude) Run(ctx context.Context) error {
 type TasksInclude struct {
 	ClientFlags
 	Taskset   string   `arg:"" help:"Name or id of a task set."`
-	Instances []string `arg:"" name:"instance" help:"Instance ids of excluded tasks."`
+	Instances []string `arg:"" name:"instance" query:"instances" help:"Instance ids of excluded tasks."`
 }
 
 // Run ends the exclusion of the tasks in a new revision.
@@ -169,6 +169,6 @@ func sayRevised(set relabel.Taskset, err error) error {
 	if err != nil {
 		return err
 	}
-	say("%s has revision %d now: %d tasks, %d excluded. Runs and benchmarks that exist keep their revision.", set.Name, set.Revision, set.Tasks, set.Excluded)
+	say("%s has revision %d now: %s, %d excluded. Runs and benchmarks that exist keep their revision.", set.Name, set.Revision, counted(set.Tasks, "task"), set.Excluded)
 	return nil
 }

@@ -120,9 +120,9 @@ const mostSkipped = 20
 
 // printImport prints what became of an import.
 func printImport(set api.ImportedTaskset, appended bool) {
-	say("%s  %s: %d tasks, %d of them held out", set.ID, set.Name, set.Tasks, set.HeldOut)
+	say("%s  %s: %s, %d of them held out", set.ID, set.Name, counted(set.Tasks, "task"), set.HeldOut)
 	if appended {
-		say("%d tasks added, %d unchanged; revision %d", set.Added, set.Unchanged, set.Revision)
+		say("%s added, %d unchanged; revision %d", counted(set.Added, "task"), set.Unchanged, set.Revision)
 	}
 	if len(set.Files) > 0 {
 		say("files: %s", oneLine(strings.Join(set.Files, ", ")))
@@ -138,7 +138,7 @@ func printImport(set api.ImportedTaskset, appended bool) {
 		say("  %s", oneLine(skippedText(s)))
 	}
 	for _, field := range slices.Sorted(maps.Keys(set.UnusedFields)) {
-		say("not used: %s (%d rows)", oneLine(field), set.UnusedFields[field])
+		say("not used: %s (%s)", oneLine(field), counted(set.UnusedFields[field], "row"))
 	}
 }
 

@@ -129,7 +129,7 @@ func imageLine(s relabel.ImageSums) string {
 	if len(states) == 0 {
 		states = append(states, "not checked: use --check")
 	}
-	line := fmt.Sprintf("%d images: %s", s.Images, strings.Join(states, ", "))
+	line := fmt.Sprintf("%s: %s", counted(s.Images, "image"), strings.Join(states, ", "))
 	if s.Present+s.Available > 0 {
 		line += fmt.Sprintf("; %s on disk, %s to pull (compressed), with shared layers counted once",
 			units.BytesSize(float64(s.Present)), units.BytesSize(float64(s.Available)))

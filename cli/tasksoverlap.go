@@ -16,7 +16,7 @@ import (
 type TasksOverlap struct {
 	ClientFlags
 	Taskset   string   `arg:"" help:"Name or id of a task set."`
-	With      []string `placeholder:"NAME|FILE" sep:"none" help:"Compare with this benchmark, exclusion list or task set (benchmark:NAME, exclusions:NAME or taskset:NAME if several have the name), or with the instance ids and repositories in a file, one per line; may be repeated. Default: all benchmarks and exclusion lists, and the task set itself, for near duplicates."`
+	With      []string `name:"with" query:"other" placeholder:"NAME|FILE" sep:"none" help:"Compare with this benchmark, exclusion list or task set (benchmark:NAME, exclusions:NAME or taskset:NAME if several have the name), or with the instance ids and repositories in a file, one per line; may be repeated. Default: all benchmarks and exclusion lists, and the task set itself, for near duplicates."`
 	Threshold float64  `default:"0.5" help:"Smallest share of the smaller patch's grams of 13 tokens that counts, from 0.01 to 1."`
 	Format    string   `default:"text" enum:"text,json" help:"text or json."`
 }
@@ -77,7 +77,7 @@ func (c *TasksOverlap) report(ctx context.Context, query api.OverlapsQuery) erro
 }
 
 func printOverlaps(report relabel.OverlapReport) error {
-	say("%d tasks, compared with %s: %s", report.Tasks, cmp.Or(strings.Join(report.With, ", "), "nothing"), affectedText(report))
+	say("%s, compared with %s: %s", counted(report.Tasks, "task"), cmp.Or(strings.Join(report.With, ", "), "nothing"), affectedText(report))
 	if left := report.Total - len(report.Overlaps); left > 0 {
 		say("%d more overlaps are not listed", left)
 	}

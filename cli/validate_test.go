@@ -208,3 +208,16 @@ func TestValidateRefusesOptionsThatDoNotFit(t *testing.T) {
 		}
 	}
 }
+
+func TestTheNumberOfExpectedTestsIsShown(t *testing.T) {
+	lists := relabel.Task{InstanceID: "lists", FailToPass: []string{"a"}, PassToPass: []string{"b", "c"}}
+	exact := relabel.Task{InstanceID: "exact", Expected: map[string]relabel.TestStatus{"a": relabel.TestPassed, "b": relabel.TestFailed, "c": relabel.TestPassed}}
+	found := map[string]relabel.Validation{}
+	if lines := validationTable([]relabel.Task{lists}, found).lines; strings.Contains(lines[0], "EXPECTED") {
+		t.Errorf("without expected tests: %q", lines)
+	}
+	lines := validationTable([]relabel.Task{lists, exact}, found).lines
+	if !strings.Contains(lines[0], "FAIL_TO_PASS\tPASS_TO_PASS\tEXPECTED\tFLAKY") || !strings.Contains(lines[1], "\t1\t2\t0\t") || !strings.Contains(lines[2], "\t0\t0\t3\t") {
+		t.Errorf("the table is %q", lines)
+	}
+}

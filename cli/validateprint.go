@@ -36,12 +36,7 @@ func (c *TasksValidate) print(tasks []relabel.Task, found map[string]relabel.Val
 
 // printValidations prints a table, and under it the problem and the end of the log of each task that is not sound.
 func printValidations(tasks []relabel.Task, found map[string]relabel.Validation) error {
-	t := newTable("INSTANCE", "GOLD PASSED", "EMPTY PASSED", "FAIL_TO_PASS", "PASS_TO_PASS", "FLAKY", "SECONDS", "STATE")
-	for _, task := range tasks {
-		v := found[task.InstanceID]
-		t.row(task.InstanceID, v.Passes(relabel.GoldPatch), v.Passes(relabel.EmptyPatch), len(task.FailToPass), len(task.PassToPass), len(v.Flaky), fmt.Sprintf("%.1f", v.Seconds()), v.State)
-	}
-	if err := t.print(); err != nil {
+	if err := validationTable(tasks, found).print(); err != nil {
 		return err
 	}
 	for _, task := range tasks {
@@ -60,6 +55,26 @@ func printValidations(tasks []relabel.Task, found map[string]relabel.Validation)
 	return nil
 }
 
+// validationTable has a row per task. If a task has expected statuses instead of lists of tests, their number has a column.
+func validationTable(tasks []relabel.Task, found map[string]relabel.Validation) *table {
+	exact := slices.ContainsFunc(tasks, func(t relabel.Task) bool { return len(t.Expected) > 0 })
+	heads := []string{"INSTANCE", "GOLD PASSED", "EMPTY PASSED", "FAIL_TO_PASS", "PASS_TO_PASS", "FLAKY", "SECONDS", "STATE"}
+	if exact {
+		heads = slices.Insert(heads, 5, "EXPECTED")
+	}
+	t := newTable(heads...)
+	for _, task := range tasks {
+		v := found[task.InstanceID]
+		cells := []any{task.InstanceID, v.Passes(relabel.GoldPatch), v.Passes(relabel.EmptyPatch), len(task.FailToPass), len(task.PassToPass), len(v.Flaky),
+			fmt.Sprintf("%.1f", v.Seconds()), v.State}
+		if exact {
+			cells = slices.Insert(cells, 5, any(len(task.Expected)))
+		}
+		t.row(cells...)
+	}
+	return t
+}
+
 // flakyShown is how many flaky tests of a task are printed.
 const flakyShown = 20
 
@@ -73,8 +88,8 @@ func validationSummary(tasks []relabel.Task, found map[string]relabel.Validation
 			reasons[v.Reason]++
 		}
 	}
-	return fmt.Sprintf("%d tasks: %d sound, %d flaky, %d broken%s, %d not validated because of the infrastructure.", len(tasks), states[relabel.TaskSound],
-		states[relabel.TaskFlaky], states[relabel.TaskBroken], reasonWords(reasons), states[relabel.TaskInfra])
+	return fmt.Sprintf("%s: %d sound, %d flaky, %d broken%s, %d not validated because of the infrastructure.",
+		counted(len(tasks), "task"), states[relabel.TaskSound], states[relabel.TaskFlaky], states[relabel.TaskBroken], reasonWords(reasons), states[relabel.TaskInfra])
 }
 
 // reasonWords lists reasons with their counts in brackets; "" without any.

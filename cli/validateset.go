@@ -29,7 +29,7 @@ func (c *TasksValidate) validateSet(ctx context.Context, p *Ports, cl *Session) 
 		tasks = slices.DeleteFunc(slices.Clone(tasks), func(t relabel.Task) bool { return t.Excluded != "" })
 	}
 	if skipped := len(all) - len(tasks); skipped > 0 && len(c.Only) == 0 {
-		fmt.Fprintf(os.Stderr, "%d tasks are excluded and not validated.\n", skipped)
+		fmt.Fprintf(os.Stderr, "Excluded and not validated: %s.\n", counted(skipped, "task"))
 	}
 	if len(tasks) == 0 {
 		return relabel.Errorf(relabel.CodeInvalid, "the task set has no task to validate")
@@ -127,7 +127,7 @@ func (c *TasksValidate) reviseSet(ctx context.Context, cl *Session, set relabel.
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(os.Stderr, "Revision %d of %s: %d tasks without their flaky tests.\n", revised.Revision, revised.Name, len(some))
+			fmt.Fprintf(os.Stderr, "Revision %d of %s: %s without flaky tests.\n", revised.Revision, revised.Name, counted(len(some), "task"))
 		}
 	}
 	if c.ExcludeBroken {
@@ -136,7 +136,7 @@ func (c *TasksValidate) reviseSet(ctx context.Context, cl *Session, set relabel.
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(os.Stderr, "Revision %d of %s: %d more tasks are excluded, %d of %d in all.\n", revised.Revision, revised.Name, len(some), revised.Excluded, revised.Tasks)
+			fmt.Fprintf(os.Stderr, "Revision %d of %s: %s newly excluded, %d of %d in all.\n", revised.Revision, revised.Name, counted(len(some), "task"), revised.Excluded, revised.Tasks)
 		}
 	}
 	return nil

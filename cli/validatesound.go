@@ -34,7 +34,7 @@ func writeSound(from, to string, all []relabel.Task, found map[string]relabel.Va
 	if err := os.Rename(partial, to); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%s: %d of %d tasks, %d of them without their flaky tests.\n", to, s.sound, len(all), s.changed)
+	fmt.Fprintf(os.Stderr, "%s: %d of %s, %d of them without their flaky tests.\n", to, s.sound, counted(len(all), "task"), s.changed)
 	return nil
 }
 
