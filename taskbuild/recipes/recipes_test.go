@@ -121,3 +121,10 @@ func TestOptionsOfMochaAreKept(t *testing.T) {
 		}
 	}
 }
+
+func TestCargoPrefersCratesThatThisRustCompiles(t *testing.T) {
+	r := detect(t, "Cargo.toml", "[package]\nname = \"shelf\"\n", "src/lib.rs", "")
+	if got := r.Environment["CARGO_RESOLVER_INCOMPATIBLE_RUST_VERSIONS"]; got != "fallback" {
+		t.Errorf("the newest crates are chosen: %q", got)
+	}
+}

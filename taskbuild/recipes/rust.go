@@ -14,8 +14,11 @@ func detectCargo(t Tree) (taskbuild.Recipe, bool) {
 	return taskbuild.Recipe{
 		Name: "cargo", Image: rustImage, Workdir: workdir, Manifests: []string{"**/Cargo.toml", "Cargo.lock", "rust-toolchain", "rust-toolchain.toml"},
 		Dependencies: []string{"cargo fetch", "cargo test --no-run || true"},
-		Environment:  map[string]string{"CARGO_HOME": "/usr/local/cargo", "CARGO_TARGET_DIR": "/var/cache/cargo-target", "CARGO_TERM_COLOR": "never"},
-		TestCommand:  "cargo test --offline --no-fail-fast " + taskbuild.TestsPlace, Tests: taskbuild.TestsCargo, LogParser: "cargo",
+		Environment: map[string]string{
+			"CARGO_HOME": "/usr/local/cargo", "CARGO_TARGET_DIR": "/var/cache/cargo-target", "CARGO_TERM_COLOR": "never",
+			"CARGO_RESOLVER_INCOMPATIBLE_RUST_VERSIONS": "fallback", // without a lock file: the newest crates that this Rust compiles
+		},
+		TestCommand: "cargo test --offline --no-fail-fast " + taskbuild.TestsPlace, Tests: taskbuild.TestsCargo, LogParser: "cargo",
 		TestFiles: []string{"tests/**", "**/tests/**", "**/tests.rs", "**/test.rs", "**/*_test.rs", "**/*_tests.rs"}, RunFiles: []string{"**/*.rs"},
 		SourceFiles: []string{"**/*.rs", "**/*.pest", "**/*.lalrpop"}, Ignore: append([]string{"benches/**", "**/benches/**", "build.rs"}, ignored...),
 		TestSeconds: testSeconds, BuildSeconds: buildSeconds,
