@@ -12,17 +12,28 @@ import (
 
 // copyExclude copies the list of ignored files that is not in the work tree.
 func copyExclude(gitDir, to string) error {
-	text, err := os.ReadFile(filepath.Join(gitDir, "info", "exclude"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	text, err := ReadExclude(gitDir)
+	if err != nil || text == nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(to, ".git", "info"), 0o755); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(to, ".git", "info", "exclude"), text, 0o644)
+}
+
+// ReadExclude returns the file info/exclude of a git directory; nil if it has none. A link could lead to any file of
+// this machine and is not followed.
+func ReadExclude(gitDir string) ([]byte, error) {
+	name := filepath.Join(gitDir, "info", "exclude")
+	info, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
 }
 
 // tarOf returns a function that writes a folder as a tar archive whose files are owned by root and lie

@@ -169,3 +169,23 @@ func TestRecipeFilesAreChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestALinkIsNotReadAsExclude(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "info"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "info", "exclude")
+	if err := os.Symlink("/etc/hostname", name); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := taskbuild.ReadExclude(dir); text != nil || err != nil {
+		t.Errorf("read %q, %v", text, err)
+	}
+	if err := errors.Join(os.Remove(name), os.WriteFile(name, []byte("*.log\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := taskbuild.ReadExclude(dir); string(text) != "*.log\n" || err != nil {
+		t.Errorf("read %q, %v", text, err)
+	}
+}

@@ -16,7 +16,7 @@ import (
 var gitSettings = []string{
 	"-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=off", "-c", "core.autocrlf=false", "-c", "core.fsmonitor=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.detachedHead=false", "-c", "protocol.file.allow=always", "-c", "diff.noprefix=false",
-	"-c", "diff.mnemonicPrefix=false", "-c", "diff.external=", "-c", "core.attributesFile=/dev/null", "-c", "log.showSignature=false", "-c", "gpg.program=false", "-c", "core.alternateRefsCommand=",
+	"-c", "diff.mnemonicPrefix=false", "-c", "diff.external=", "-c", "core.attributesFile=/dev/null", "-c", "log.showSignature=false", "-c", "format.pretty=medium", "-c", "gpg.program=false", "-c", "core.alternateRefsCommand=",
 }
 
 // Git runs git in a repository, a git directory or a work tree, and returns its output. It reads no

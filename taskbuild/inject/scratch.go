@@ -51,11 +51,8 @@ func (s *scratch) open(ctx context.Context, origin string) error {
 	if _, err := taskbuild.Git(ctx, s.dir, "clone", "-q", "--bare", "--shared", "--template=", origin, "."); err != nil {
 		return err
 	}
-	exclude, err := os.ReadFile(filepath.Join(origin, "info", "exclude"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	exclude, err := taskbuild.ReadExclude(origin)
+	if err != nil || exclude == nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(s.dir, "info"), 0o755); err != nil {

@@ -15,7 +15,7 @@ var settings = tree.Set([]string{
 	"conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "tox.toml", "setup.cfg", "pyproject.toml", "noxfile.py",
 	".coveragerc", "nose.cfg", ".noserc", "unittest.cfg", ".env", ".envrc", ".python-version", ".pdbrc", "pyvenv.cfg", "hatch.toml", "uv.toml", "pdm.toml",
 	"phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml", ".rspec", ".minitest", "cucumber.yml", "junit-platform.properties", ".runsettings",
-	".mocharc.js", ".mocharc.cjs", ".mocharc.json", ".mocharc.jsonc", ".mocharc.yml", ".mocharc.yaml", "karma.conf.js", "karma.conf.cjs",
+	".mocharc.js", ".mocharc.cjs", ".mocharc.json", ".mocharc.jsonc", ".mocharc.yml", ".mocharc.yaml", "karma.conf.js", "karma.conf.cjs", "karma.conf.mjs", "karma.conf.ts",
 	"ava.config.js", "ava.config.cjs", "ava.config.mjs", "jasmine.json", ".taprc", "nextest.toml", "CTestCustom.cmake", "CTestCustom.ctest",
 })
 
