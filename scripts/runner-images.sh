@@ -9,13 +9,13 @@
 #                                 builds modules for older versions
 #   relabel/base-rust:bookworm    Debian with git, Rust (rustc-web, cargo-web) and a C compiler
 #   relabel/base-node:bookworm    Debian with git, Node.js and npm
-#   relabel/base-java:bookworm    Debian with git, Java (default-jdk-headless) and Maven
+#   relabel/base-java:bookworm    Debian with git, Java (default-jdk-headless) and Maven 3.9
 #   relabel/base-jest:bookworm    Debian with git, Node.js, and Jest in /testbed/node_modules
 #   relabel/base-vitest:bookworm  the same with Vitest
 #
 # Images made from the same packages and versions are kept. Root bootstraps the others
-# from Debian's archive; npm, Jest and Vitest come from npm's registry. An image takes one
-# to three minutes.
+# from Debian's archive; npm, Jest and Vitest come from npm's registry, Maven from Maven
+# Central. An image takes one to three minutes.
 #
 #   RELABEL_DEBIAN_MIRROR  Debian archive, instead of debootstrap's own
 set -euo pipefail
@@ -23,14 +23,19 @@ cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 go_image=relabel/base-go:bookworm
 node_image=relabel/base-nodejs:bookworm
+jdk_image=relabel/base-jdk:bookworm
 common=git,patch,procps,ca-certificates
 go_packages=$common,golang-go
 # The last cargo and rustc that Debian has for its stable release are named -web.
 declare -A debian_packages=(
     [python]=$common,python3,python3-dev,python3-pip,python3-venv,python3-pytest,gcc,g++,make
     [rust]=$common,rustc-web,cargo-web,gcc,libc6-dev
-    [java]=$common,maven,default-jdk-headless
+    [java]=$common,default-jdk-headless
 )
+# Debian's Maven is 3.8, which current plugins refuse.
+maven=3.9.16
+maven_url=https://repo.maven.apache.org/maven2/org/apache/maven/apache-maven/$maven/apache-maven-$maven-bin.tar.gz
+maven_sha512=831a8591fe20c8243b1dbe7d71e3244f31d1665b0804b2e825e38cbbe5ce0cafb8338851f90780735568773e0a6cd07bbec107cda0b896b008b861075358b6f6
 # npm is there for commands such as npx jest and npm test. What these packages need is
 # resolved as of the day, so that each machine gets the same versions.
 npm=npm@10.8.2
@@ -49,7 +54,8 @@ main() {
         go) go_image ;;
         gotoolchain) go_toolchain_image ;;
         node | jest | vitest) node_image "$name" ;;
-        python | rust | java) bootstrap "relabel/base-$name:bookworm" "${debian_packages[$name]}" ;;
+        java) java_image ;;
+        python | rust) bootstrap "relabel/base-$name:bookworm" "${debian_packages[$name]}" ;;
         *)
             echo "runner images: $name is not python, go, gotoolchain, rust, node, java, jest or vitest" >&2
             exit 2
@@ -77,6 +83,27 @@ FROM relabel/base:bookworm
 COPY go /usr/local/go
 ENV PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin CGO_ENABLED=0 GOTOOLCHAIN=local
 LABEL relabel.packages="$version"
+END
+    build "$image" "$work"
+}
+
+# java_image adds Maven to the image of Java.
+java_image() {
+    local image=relabel/base-java:bookworm work
+    made_of "$image" "${debian_packages[java]} maven $maven" && return
+    bootstrap "$jdk_image" "${debian_packages[java]}"
+    work=$(mktemp -d "$cache/runner-java.XXXXXX")
+    echo "runner images: fetching Maven $maven" >&2
+    if ! curl -fsSL --retry 3 -o "$work/maven.tar.gz" "$maven_url" || ! echo "$maven_sha512 $work/maven.tar.gz" | sha512sum --quiet -c >&2; then
+        rm -rf "$work"
+        echo "runner images: $maven_url could not be fetched, or is another file: is Maven Central reachable?" >&2
+        exit 1
+    fi
+    cat >"$work/Dockerfile" <<END
+FROM $jdk_image
+ADD maven.tar.gz /opt
+RUN ln -s /opt/apache-maven-$maven/bin/mvn /usr/local/bin/mvn
+LABEL relabel.packages="${debian_packages[java]} maven $maven"
 END
     build "$image" "$work"
 }

@@ -15,6 +15,13 @@ var (
 	javaSource = []string{"**/src/main/**"}
 )
 
+// mavenOptions turn off colours, the failure of modules without the wanted tests, and the plugins that judge a project
+// instead of building it: they refuse this Java, files without a license header, or changes of the API, and some of
+// them need the network.
+const mavenOptions = "-Dstyle.color=never -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false" +
+	" -Denforcer.skip -Drat.skip -Dcheckstyle.skip -Dpmd.skip -Dcpd.skip -Dspotbugs.skip -Djapicmp.skip -Drevapi.skip -Danimal.sniffer.skip" +
+	" -Dlicense.skip -Dspotless.check.skip -Dspotless.apply.skip -Dformatter.skip -Dimpsort.skip -Dforbiddenapis.skip -Dcyclonedx.skip"
+
 // detectMaven fits Maven projects.
 func detectMaven(t Tree) (taskbuild.Recipe, bool) {
 	if !t.Has("pom.xml") {
@@ -22,13 +29,14 @@ func detectMaven(t Tree) (taskbuild.Recipe, bool) {
 	}
 	return taskbuild.Recipe{
 		Name: "maven", Image: javaImage, Workdir: workdir, Manifests: []string{"**/pom.xml", ".mvn/**"},
-		// The run of one test that does not exist fetches what Surefire chooses at run time.
+		// The run of a test class of each module fetches what Surefire chooses at run time.
 		Dependencies: []string{
-			"mvn -B -q dependency:go-offline || true",
-			"mvn -B -q test -Dtest=RelabelNone -Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false || true",
-			"mvn -B -q test-compile",
+			`classes=$(find . -path '*/src/test/*' \( -name '*Test.java' -o -name 'Test*.java' \) ! -name 'Abstract*' | LC_ALL=C sort |` +
+				` awk -F/src/test/ '!seen[$1]++ { sub(/.*\//, ""); sub(/\.java$/, ""); print }' | paste -sd,)`,
+			"mvn -B -q " + mavenOptions + ` test -Dmaven.test.failure.ignore=true -Dtest="${classes:-None}" || true`,
+			"mvn -B -q " + mavenOptions + " test-compile",
 		},
-		TestCommand: "mvn -B -o test -Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false -Dmaven.test.failure.ignore=true " + taskbuild.TestsPlace,
+		TestCommand: "mvn -B -o " + mavenOptions + " test -Dmaven.test.failure.ignore=true " + taskbuild.TestsPlace,
 		Tests:       taskbuild.TestsMaven, LogParser: "surefire", TestFiles: javaTests, RunFiles: javaRunFiles, SourceFiles: javaSource, Ignore: ignored,
 		TestSeconds: testSeconds, BuildSeconds: buildSeconds,
 	}, true

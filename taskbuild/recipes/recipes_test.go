@@ -122,6 +122,51 @@ func TestOptionsOfMochaAreKept(t *testing.T) {
 	}
 }
 
+func TestMavenRunsWithoutPluginsThatJudgeTheProject(t *testing.T) {
+	r := detect(t, "pom.xml", "<project/>", "src/test/java/ShelfTest.java", "")
+	commands := append([]string{r.TestCommand}, r.Dependencies[1:]...)
+	for _, skip := range []string{"-Denforcer.skip", "-Drat.skip", "-Dcheckstyle.skip", "-Dspotbugs.skip", "-Djapicmp.skip"} {
+		for _, command := range commands {
+			if !strings.Contains(command, skip) {
+				t.Errorf("no %s in %s", skip, command)
+			}
+		}
+	}
+	if !strings.Contains(r.TestCommand, " -o ") {
+		t.Errorf("the tests use the network: %s", r.TestCommand)
+	}
+}
+
+// The run of a test class of each module while dependencies are installed has Maven fetch what runs tests.
+func TestMavenRunsATestClassOfEachModuleToInstallDependencies(t *testing.T) {
+	for _, c := range []struct {
+		files []string
+		want  string
+	}{
+		{[]string{"src/test/java/org/shelf/ShelfTest.java", "src/test/java/org/shelf/BookTest.java"}, "-Dtest=BookTest\n"},
+		{[]string{"b/src/test/java/TestShelf.java", "a/src/test/java/AbstractTest.java", "a/src/test/java/BookTest.java"}, "-Dtest=BookTest,TestShelf\n"},
+		{[]string{"src/main/java/LatestTest.java"}, "-Dtest=None\n"},
+	} {
+		r := detect(t, "pom.xml", "<project/>")
+		dir := t.TempDir()
+		contents := map[string]string{"tree/pom.xml": "", "bin/mvn": "#!/bin/sh\necho \"$@\"\n"}
+		for _, file := range c.files {
+			contents["tree/"+file] = ""
+		}
+		for name, content := range contents {
+			path := filepath.Join(dir, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o755)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command("bash", "-eo", "pipefail", "-c", strings.Join(r.Dependencies, "\n"))
+		cmd.Dir, cmd.Env = filepath.Join(dir, "tree"), append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), c.want) {
+			t.Errorf("%s: %v\n%s", c.files, err, out)
+		}
+	}
+}
+
 func TestCargoPrefersCratesThatThisRustCompiles(t *testing.T) {
 	r := detect(t, "Cargo.toml", "[package]\nname = \"shelf\"\n", "src/lib.rs", "")
 	if got := r.Environment["CARGO_RESOLVER_INCOMPATIBLE_RUST_VERSIONS"]; got != "fallback" {
