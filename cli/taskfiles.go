@@ -237,11 +237,6 @@ func openTasks(paths []string, options tasks.Options) (set *tasks.Set, closeFile
 		}
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, closeFiles())
-		}
-	}()
 	lines, err := harborTasks(paths, false)
 	if err != nil {
 		return nil, nil, err
@@ -257,7 +252,10 @@ func openTasks(paths []string, options tasks.Options) (set *tasks.Set, closeFile
 	if err == nil {
 		_, err = set.Check()
 	}
-	return set, closeFiles, err
+	if err != nil {
+		return nil, nil, errors.Join(err, closeFiles())
+	}
+	return set, closeFiles, nil
 }
 
 // openFiles opens the files of paths.

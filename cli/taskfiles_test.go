@@ -78,3 +78,16 @@ func TestFoldersWithEqualFileNamesAreReadAtOnce(t *testing.T) {
 		t.Errorf("of one folder it sends %q", names)
 	}
 }
+
+func TestAFolderOfHarborThatCannotBeReadIsAnError(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "a")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "task.toml"), []byte("[environment]\ngpus = 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadTaskFiles([]string{filepath.Dir(folder)}, tasks.Options{}); err == nil || !strings.Contains(err.Error(), "gpus") {
+		t.Errorf("%v", err)
+	}
+}

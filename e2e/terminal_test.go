@@ -40,7 +40,7 @@ func newTerminals(t *testing.T, delay time.Duration) *terminals {
 	s.models = &models{server: scripted.NewServer(scripted.Config{Solvers: scripted.NewSolvers(tasks), TeacherDelay: delay, StudentDelay: delay})}
 	s.models.url = listenFor(t, s.models) + "/v1"
 	said := s.must(t, "tasks", "import", harborSet, "--name", "harbor")
-	for _, want := range []string{"harbor: 3 tasks", "1 of 3 tasks allow a network", "never-solved (curl", "3 images are built", "not used: agent.timeout_sec (2 tasks)"} {
+	for _, want := range []string{"harbor: 3 tasks", "1 of 3 tasks allow a network", "never-solved (curl", "images to build from a Dockerfile: 3", "not used: agent.timeout_sec (2 tasks)"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("import does not say %q: %s", want, said)
 		}

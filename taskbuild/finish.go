@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -75,11 +76,14 @@ func (b *Builder) report() Report {
 	return r
 }
 
+// mavenAdvice matches the lines with which Maven ends each failure; the cause is before them.
+var mavenAdvice = regexp.MustCompile(`^\[ERROR\] *(?:$|\[Help \d+\]|-> \[Help|To see the full stack trace|Re-run Maven|For more information|After correcting)`)
+
 // lastLines returns the last lines of a text that are not blank, as one line.
 func lastLines(text []byte, count int) string {
 	var lines []string
 	for _, line := range bytes.Split(text, []byte("\n")) {
-		if line := strings.TrimSpace(string(line)); line != "" {
+		if line := strings.TrimSpace(string(line)); line != "" && !mavenAdvice.MatchString(line) {
 			lines = append(lines, line)
 		}
 	}
