@@ -19,9 +19,7 @@ func FuzzParquet(f *testing.F) {
 		f.Add(parquetOf(f, rows, options...))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if !bytes.HasPrefix(data, []byte("PAR1")) {
-			t.Skip("it is not read as Parquet")
-		}
+		data = append([]byte("PAR1"), data[min(len(data), 4):]...) // what makes it Parquet is not altered
 		tasks, err := readTasks(bytes.NewReader(data), FormatAuto)
 		if err != nil && (tasks != nil || relabel.CodeOf(err) != relabel.CodeInvalid) {
 			t.Fatalf("refused with %v, but returned %v", err, tasks)

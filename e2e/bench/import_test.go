@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"relabel/e2e/e2etest"
 )
 
 // importedRows are rows of about 5 kB, 500 MB together.
@@ -75,18 +77,18 @@ func startServer(b *testing.B, url string) (server *exec.Cmd, base string) {
 		_ = server.Process.Signal(syscall.SIGTERM)
 		_ = server.Wait()
 	})
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	e2etest.Eventually(b, "the server answers", func() bool {
 		text, err := os.ReadFile(filepath.Join(data, "server.url"))
 		if base = strings.TrimSpace(string(text)); err != nil || base == "" {
-			continue
+			return false
 		}
-		if answer, err := http.Get(base + "/readyz"); err == nil {
+		answer, err := http.Get(base + "/readyz")
+		if err == nil {
 			must(b, answer.Body.Close())
-			return server, base
 		}
-	}
-	b.Fatal("the server does not start")
-	return nil, ""
+		return err == nil
+	})
+	return server, base
 }
 
 // importRows sends a task file.
