@@ -140,6 +140,7 @@ func TestAServerThatHangsGetsFewProbes(t *testing.T) {
 		var asked atomic.Int32
 		b := open(t, func(w http.ResponseWriter, r *http.Request) {
 			if asked.Add(1) <= calls {
+				time.Sleep(time.Second) // none is answered before all have been sent
 				w.WriteHeader(http.StatusServiceUnavailable)
 				return
 			}
