@@ -248,6 +248,8 @@ type TrajectoryStore interface {
 	// ListTurns returns the current attempt's turns t with from ≤ t < from+limit, in
 	// order, with executed action, label and observations, without prompt ids.
 	ListTurns(ctx context.Context, trajectory ID, from, limit int) ([]Turn, error)
+	// ListPromptedTurns returns turns as ListTurns does, with the prompt ids of actions and labels.
+	ListPromptedTurns(ctx context.Context, trajectory ID, from, limit int) ([]Turn, error)
 	// FindState returns turns 1 to t of an attempt, the last with its actions' prompt ids.
 	// CodeNotFound if the attempt has no turn t.
 	FindState(ctx context.Context, trajectory ID, attempt, t int) ([]Turn, error)

@@ -105,6 +105,11 @@ type TurnQuery struct {
 	Raw   bool `query:"raw" doc:"Also return the messages as their servers wrote them."`
 }
 
+// ATIFQuery chooses what a document in ATIF has.
+type ATIFQuery struct {
+	PromptTokenIDs bool `query:"prompt_token_ids" doc:"Include the ids of each prompt's tokens, where the server gave them: together they are as long as all states."`
+}
+
 // Number is a number in a query that may be absent.
 type Number struct {
 	Value float64

@@ -1,7 +1,10 @@
 package atif
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"relabel"
@@ -150,4 +153,15 @@ const ownFormat = 1
 // ours is an extra object with relabel's fields.
 type ours[T any] struct {
 	Relabel T `json:"relabel"`
+}
+
+// AgentVersion identifies what a run's agents see besides their task: the first 12 hex digits of a SHA-256 of the
+// run's prompts and tools.
+func AgentVersion(p relabel.Prompts) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q%q", p.System, p.First)
+	for _, t := range p.Tools {
+		fmt.Fprintf(h, "%q%q%q", t.Name, t.Description, t.Parameters)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12]
 }

@@ -14,6 +14,7 @@ import (
 type TrajectoryCommand struct {
 	List   trajectoryList   `cmd:"" help:"List trajectories, newest first."`
 	Search trajectorySearch `cmd:"" help:"Search trajectories for a text: in actions, labels, observations, submissions and the output of tests."`
+	Export trajectoryExport `cmd:"" help:"Write trajectories in the Agent Trajectory Interchange Format (ATIF)."`
 }
 
 // trajectoryList is `relabel trajectory list`.

@@ -96,7 +96,7 @@ func (s *site) boundAnswers(next http.Handler) http.Handler {
 // its reader takes it, in bytes; 0 for others.
 func streamedBytes(path string) int64 {
 	switch {
-	case strings.HasSuffix(path, "/file.html"): // of a trajectory
+	case strings.HasSuffix(path, "/file.html"), strings.HasPrefix(path, "/v1/trajectories/") && strings.HasSuffix(path, "/atif"):
 		return 16 << 20
 	case strings.HasPrefix(path, "/v1/tokenizers/") && strings.HasSuffix(path, "/files"):
 		return 2 * relabel.TokenizerChunk

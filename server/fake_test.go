@@ -459,6 +459,10 @@ func (m *memory) ListTurns(_ context.Context, id relabel.ID, from, limit int) ([
 	return turns[from:min(from+limit, len(turns))], m.broken
 }
 
+func (m *memory) ListPromptedTurns(ctx context.Context, id relabel.ID, from, limit int) ([]relabel.Turn, error) {
+	return m.ListTurns(ctx, id, from, limit)
+}
+
 func (m *memory) FindState(_ context.Context, id relabel.ID, _, t int) ([]relabel.Turn, error) {
 	turns := m.turns[id]
 	if len(turns) < t {

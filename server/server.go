@@ -121,6 +121,7 @@ func New(config Config) http.Handler {
 	s.addWebhooks()
 	s.addTrajectories()
 	s.addTurns()
+	s.addATIF()
 	s.addRelabelings()
 	s.addScorings()
 	s.addJudgings()

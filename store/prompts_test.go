@@ -57,10 +57,18 @@ func (a *asking) settle(t int, prompt, sampled []int32) {
 // check reads every state back.
 func (a *asking) check(fail func(format string, args ...any)) {
 	a.t.Helper()
+	all, err := a.s.ListPromptedTurns(context.Background(), a.c.TrajectoryID, 1, 500)
+	must(a.t, err)
+	if len(all) != len(a.want) {
+		fail("%d turns of %d", len(all), len(a.want))
+	}
 	for i, want := range a.want {
 		turns, err := a.s.FindState(context.Background(), a.c.TrajectoryID, a.c.Attempt, i+1)
 		must(a.t, err)
 		got := turns[i]
+		if !reflect.DeepEqual(all[i], got) {
+			fail("turn %d is %+v in the list, and %+v alone", i+1, all[i], got)
+		}
 		if len(turns) != i+1 || !reflect.DeepEqual(got.Action.PromptTokenIDs, want.Action.PromptTokenIDs) ||
 			!reflect.DeepEqual(got.Label.PromptTokenIDs, want.Label.PromptTokenIDs) || !reflect.DeepEqual(got.Action.TokenIDs, want.Action.TokenIDs) {
 			fail("turn %d: action %v, label %v, want %v, %v", i+1, got.Action.PromptTokenIDs, got.Label.PromptTokenIDs,

@@ -36,6 +36,16 @@ const turnSelect = `SELECT tu.t, tu.executor, tu.label_policy_id IS NOT NULL, tu
 // before the turn that exceeds relabel.MostPageBytes, but returns at least one. CodeNotFound if
 // there is no such trajectory.
 func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limit int) ([]relabel.Turn, error) {
+	return s.listTurns(ctx, trajectory, from, limit, false)
+}
+
+// ListPromptedTurns returns turns as ListTurns does, with the prompt ids of actions and labels. They are not
+// part of the size that ends a page.
+func (s *Store) ListPromptedTurns(ctx context.Context, trajectory relabel.ID, from, limit int) ([]relabel.Turn, error) {
+	return s.listTurns(ctx, trajectory, from, limit, true)
+}
+
+func (s *Store) listTurns(ctx context.Context, trajectory relabel.ID, from, limit int, prompted bool) ([]relabel.Turn, error) {
 	if limit < 1 {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "read at least one turn").On("limit")
 	}
@@ -53,6 +63,11 @@ func (s *Store) ListTurns(ctx context.Context, trajectory relabel.ID, from, limi
 		}
 		if turns, err = readTurns(ctx, tx, trajectory, trail, from, to); err != nil {
 			return err
+		}
+		if prompted {
+			if err := addPrompts(ctx, tx, trajectory, trail, turns); err != nil {
+				return err
+			}
 		}
 		return addOthers(ctx, tx, trajectory, trail, from, turns)
 	})
@@ -100,29 +115,40 @@ func (s *Store) FindState(ctx context.Context, trajectory relabel.ID, attempt, t
 		if err := addOthers(ctx, tx, trajectory, attempt, t, turns[t-1:]); err != nil {
 			return err
 		}
-		return addPrompts(ctx, tx, trajectory, attempt, &turns[t-1])
+		return addPrompts(ctx, tx, trajectory, attempt, turns[t-1:t])
 	})
 	return turns, err
 }
 
-func addPrompts(ctx context.Context, q querier, trajectory relabel.ID, attempt int, turn *relabel.Turn) error {
-	asked, err := readPrompts(ctx, q, trajectory, attempt, turn.Action.PolicyID)
-	if err != nil {
-		return err
-	}
-	turn.Action.PromptTokenIDs = asked.rebuild(place{turn.T, 0})
-	if turn.Label == nil {
+// addPrompts adds the prompt ids of the turns' actions and labels. It reads the prompts of each policy once.
+func addPrompts(ctx context.Context, q querier, trajectory relabel.ID, attempt int, turns []relabel.Turn) error {
+	read := map[relabel.ID]prompts{}
+	add := func(a *relabel.Action, at place) (err error) {
+		if _, done := read[a.PolicyID]; !done {
+			if read[a.PolicyID], err = readPrompts(ctx, q, trajectory, attempt, a.PolicyID); err != nil {
+				return err
+			}
+		}
+		a.PromptTokenIDs = read[a.PolicyID].rebuild(at)
 		return nil
 	}
-	sample := 0
-	switch {
-	case turn.Label.PolicyID != turn.Action.PolicyID:
-		asked, err = readPrompts(ctx, q, trajectory, attempt, turn.Label.PolicyID)
-	case turn.Executor == relabel.Student:
-		sample = 1
+	for i := range turns {
+		turn := &turns[i]
+		if err := add(&turn.Action, place{turn.T, 0}); err != nil {
+			return err
+		}
+		if turn.Label == nil {
+			continue
+		}
+		sample := 0
+		if turn.Executor == relabel.Student && turn.Label.PolicyID == turn.Action.PolicyID {
+			sample = 1
+		}
+		if err := add(turn.Label, place{turn.T, sample}); err != nil {
+			return err
+		}
 	}
-	turn.Label.PromptTokenIDs = asked.rebuild(place{turn.T, sample})
-	return err
+	return nil
 }
 
 // readTurns reads an attempt's turns t with from ≤ t < to.

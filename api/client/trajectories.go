@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 
@@ -77,4 +79,14 @@ func (c *Client) Regradings(ctx context.Context, id relabel.ID) (api.Regradings,
 // RelabelTrajectory asks another teacher at a trajectory's states.
 func (c *Client) RelabelTrajectory(ctx context.Context, id relabel.ID, in api.NewRelabeling) (relabel.Relabeling, error) {
 	return post[relabel.Relabeling](ctx, c, at("trajectories", id.String(), "relabel"), in)
+}
+
+// ATIF returns a trajectory as a document of the Agent Trajectory Interchange Format. options takes
+// prompt_token_ids. The caller closes it; a document that breaks off ends with an error.
+func (c *Client) ATIF(ctx context.Context, id relabel.ID, options url.Values) (io.ReadCloser, error) {
+	res, err := c.open(ctx, http.MethodGet, under(at("trajectories", id.String(), "atif"), options), file{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return res.Body, nil
 }
