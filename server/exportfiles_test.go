@@ -117,7 +117,7 @@ func TestExportsAreRefusedWhereTheirFormCannotBe(t *testing.T) {
 		{`"reasoning":"keep"`, "reasoning", "none is selected"},
 		{`"views":["tree"],"tokenizer":"/nowhere","bare":true`, "bare", "the linear view"},
 		{`"views":["linear"],"tokenizer":"/nowhere","capacity":1000,"max_length":1001`, "max_length", "exceeds the capacity"},
-		{`"destination":"ftp://x/y"`, "destination", "use s3 or azblob"},
+		{`"destination":"ftp://x/y"`, "destination", "use s3, azblob or hf"},
 		{`"destination":"s3://key:secret@bucket"`, "destination", "must not contain a key"},
 		{`"views":["linear"],"tokenizer":"` + t.TempDir() + `"`, "tokenizer", ""},
 	} {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"relabel"
+	"relabel/shard/hub"
 )
 
 // Destinations says which object stores exports may be written to, and with which keys.
@@ -66,13 +67,13 @@ func badDestination(format string, args ...any) error {
 func (d Destinations) parse(raw string) (at destination, err error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
-		return at, badDestination("must be the URL of a bucket, such as s3://bucket/prefix?region=eu-west-1")
+		return at, badDestination("must be the URL of a bucket, such as s3://bucket/prefix?region=eu-west-1, or of a data set, such as hf://organisation/name")
 	}
 	at = destination{scheme: u.Scheme, bucket: u.Host, prefix: strings.Trim(u.Path, "/"), options: u.Query()}
 	known, ok := destinationOptions[u.Scheme]
 	switch {
 	case !ok:
-		return at, badDestination("has the unsupported scheme %q; use %s or %s", u.Scheme, schemeS3, schemeAzure)
+		return at, badDestination("has the unsupported scheme %q; use %s, %s or %s", u.Scheme, schemeS3, schemeAzure, hub.Scheme)
 	case u.User != nil:
 		return at, badDestination("must not contain a key: workers read keys from their environment (AWS_ACCESS_KEY_ID etc.)")
 	case !bucketForm.MatchString(at.bucket):

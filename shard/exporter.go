@@ -3,12 +3,14 @@ package shard
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/shard/hub"
 	"relabel/shard/tokenizers"
 )
 
@@ -145,12 +147,12 @@ func (x *Exporter) clear(ctx context.Context, e relabel.Export) error {
 	if err := removeUnlocked(scratchFolders(x.Root, e.ID.String())); err != nil {
 		return folderError(err)
 	}
-	if e.State == relabel.ExportDone {
-		return nil
-	}
 	at, err := x.storage(ctx, e)
 	if err != nil {
 		return err
+	}
+	if e.State == relabel.ExportDone {
+		return at.release()
 	}
 	return at.remove(ctx)
 }
@@ -179,6 +181,11 @@ func (x *Exporter) Prepare(ctx context.Context, recipe relabel.Recipe, e relabel
 		if _, e.ModelCheck, err = x.openStudent(ctx, e.Form); err != nil {
 			return e, err
 		}
+	}
+	if hub.IsPlace(e.Destination) {
+		place, err := hub.ParsePlace(e.Destination)
+		e.FolderID, e.Directory = x.FolderID, place.String()
+		return e, errors.Join(err, place.CheckWritable())
 	}
 	if e.Destination != "" {
 		at, err := x.Destinations.parse(e.Destination)

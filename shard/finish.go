@@ -68,7 +68,10 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 	e.Rows, e.Excluded, e.PromptCheck, e.ModelCheck, e.Directory = sum.States, sum.Excluded, m.PromptCheck, m.ModelCheck, at.directory()
 	e.Trajectories = &sum.Trajectories.Count
 	x.Log.Info().Stringer("export", e.ID).Int("states", e.Rows).Dur("took", time.Since(begin)).Msg("export done")
-	return x.Store.FinishExport(ctx, e)
+	if err := x.Store.FinishExport(ctx, e); err != nil {
+		return err
+	}
+	return at.release()
 }
 
 // gather adds up the summaries of the parts and concatenates their lines of excluded states.

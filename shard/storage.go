@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"relabel"
+	"relabel/shard/hub"
 )
 
 // storage is where one export is written. Its methods may be called concurrently from several
@@ -22,6 +23,8 @@ type storage interface {
 	publish(ctx context.Context, manifest string) error
 	// open opens a file of a published export. CodeNotFound if there is no such file.
 	open(ctx context.Context, path string) (relabel.FileReader, error)
+	// release removes what only building needed, once the export is done.
+	release() error
 	// remove removes all files of the export.
 	remove(ctx context.Context) error
 	// directory returns where readers find the export: a folder's path or a URL.
@@ -30,6 +33,9 @@ type storage interface {
 
 // storage returns the storage that e is written to.
 func (x *Exporter) storage(ctx context.Context, e relabel.Export) (storage, error) {
+	if hub.IsPlace(e.Destination) {
+		return x.openHub(e)
+	}
 	if e.Destination != "" {
 		return openBucket(ctx, e, x.Destinations, x.Machine)
 	}

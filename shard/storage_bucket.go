@@ -61,6 +61,8 @@ func publicURL(destination, prefix string, id relabel.ID) string {
 
 func (b *bucket) directory() string { return b.url }
 
+func (*bucket) release() error { return nil }
+
 var octets = &blob.WriterOptions{ContentType: "application/octet-stream"}
 
 // checkWritable uploads a test object and deletes it.

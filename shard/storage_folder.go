@@ -69,6 +69,8 @@ func newFolder(root string, id relabel.ID) *folder {
 
 func (f *folder) directory() string { return f.final }
 
+func (*folder) release() error { return nil }
+
 // published reports whether the final folder exists: an earlier attempt may have ended before
 // it updated the database.
 func (f *folder) published() bool {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,17 +50,39 @@ func Describe(dir, name string) (f File, err error) {
 	return f, err
 }
 
-// Check tests whether files can be written to a place, and creates the repository and the branch if there
-// are none. It commits nothing.
+// Check tests whether an export can be pushed to a place, and creates the repository and the branch if there
+// are none. It commits nothing. CodeConflict if the place has files that are no export's with names of an export's files.
 func (c *Client) Check(ctx context.Context, p Place) error {
 	if err := p.CheckWritable(); err != nil {
 		return err
 	}
-	if _, err := c.ensure(ctx, p); err != nil {
+	base, err := c.ensure(ctx, p)
+	if err != nil {
 		return err
 	}
 	asked := map[string]any{"files": []preupload{{Path: p.file(manifestName), Sample: "e30=", Size: 2}}}
-	return c.post(ctx, c.repo(p, "preupload", p.revision()), asked, nil)
+	if err := c.post(ctx, c.repo(p, "preupload", url.PathEscape(p.Revision)), asked, nil); err != nil {
+		return err
+	}
+	there, err := c.tree(ctx, p, base.SHA)
+	if err != nil {
+		return err
+	}
+	earlier, err := c.earlier(ctx, p.At(base.SHA), there)
+	for _, name := range always {
+		if _, is := there[p.file(name)]; is && err == nil && earlier == nil {
+			err = taken(p, name)
+		}
+	}
+	return err
+}
+
+// always are the files that every export has.
+var always = []string{manifestName, "README.md", "excluded.jsonl"}
+
+// taken is the error for a file of somebody else where the export has one.
+func taken(p Place, name string) error {
+	return relabel.Errorf(relabel.CodeConflict, "%s has a file %s that is no export's: name another branch or folder, or remove the file", p, p.file(name)).On("destination")
 }
 
 // Push writes the files of an export, among them its manifest.json, to a place in one commit, and returns
@@ -139,7 +162,7 @@ func (c *Client) compare(ctx context.Context, p Place, commit string, files []Fi
 				continue
 			}
 			if earlier == nil {
-				return d, relabel.Errorf(relabel.CodeConflict, "%s has a file %s that is no export's: name another branch or folder, or remove the file", p, path).On("destination")
+				return d, taken(p, f.Name)
 			}
 		}
 		d.add = append(d.add, f)
@@ -188,7 +211,7 @@ func FilesOf(manifest []byte) ([]string, error) {
 	if m.SchemaVersion == 0 || len(m.Files) == 0 {
 		return nil, errors.New("it has no schema_version or no files")
 	}
-	names := []string{manifestName, "README.md", "excluded.jsonl", relabel.EarlierExcludedName}
+	names := append(slices.Clone(always), relabel.EarlierExcludedName)
 	for _, f := range append(m.Files, m.For.Files...) {
 		if !filepath.IsLocal(f.Path) || strings.Contains(f.Path, `\`) {
 			return nil, errors.New("it has a path outside of the export")
