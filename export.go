@@ -174,8 +174,11 @@ const (
 type Export struct {
 	ID        ID              `json:"id" doc:"Its id."`
 	Selection ExportSelection `json:"selection" doc:"The selected states."`
-	Form      ExportForm      `json:"form" doc:"The format."`
-	State     ExportState     `json:"state" doc:"queued, running, done, failed or cancelled."`
+	Mix       *Mix            `json:"mix,omitempty" doc:"How labels are mixed: further sources, weights, caps; absent: those of the run alone, each with the weight of its recipe."`
+	// Compared are counts of each source of a mix, its own run first; nil before they are compared.
+	Compared []ComparedLabels `json:"compared,omitempty" doc:"Of a mix: what the comparison of all labels counted, by source, the run's own first; absent before, and without a mix of sources."`
+	Form     ExportForm       `json:"form" doc:"The format."`
+	State    ExportState      `json:"state" doc:"queued, running, done, failed or cancelled."`
 	// Destination is the URL of the bucket to write to. Empty: the exports' folder with the id
 	// FolderID.
 	Destination string `json:"destination,omitempty" doc:"URL of the bucket that it is written to; absent: the exports' folder of the server."`
@@ -248,14 +251,18 @@ type ExportFile struct {
 type ExportPart struct {
 	ExportID     ID
 	Number       int // from 0
+	Source       int // of its trajectories; see Export.Source
 	Trajectories []PartTrajectory
-	Files        []ExportFile // finished ones
-	Done         bool
+	// Dropped are labels that the comparison of all labels excludes.
+	Dropped []DroppedLabel
+	Files   []ExportFile // finished ones
+	Done    bool
 }
 
 // FinishedPart is the input of an export's last step from one part.
 type FinishedPart struct {
 	Number   int
+	Source   int             // of its trajectories; see Export.Source
 	Summary  json.RawMessage // as its builder wrote it
 	Excluded []byte          // JSON lines
 	Files    []ExportFile

@@ -46,6 +46,9 @@ type Manifest struct {
 	WeightSpan WeightSpan `json:"weight_span,omitempty"`
 	// Advantage says how advantages follow from rewards; absent unless the recipe is grpo.
 	Advantage *ManifestAdvantage `json:"advantage,omitempty"`
+	// Mix describes the sources of a mix; absent without one. Run, recipe, selection, teacher, student,
+	// iterations, beta, rho and label_rules are those of the export's own run.
+	Mix *ManifestMix `json:"mix,omitempty"`
 }
 
 // ManifestAdvantage describes the advantages of an export: A = (R − mean) ÷ (std + ε) over the

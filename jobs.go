@@ -14,7 +14,7 @@ func (RolloutJob) Kind() string { return "rollout" }
 type ExportJob struct {
 	ExportID ID         `json:"export_id"`
 	Step     ExportStep `json:"step"`
-	Part     int        `json:"part"` // of BuildPart; else 0
+	Part     int        `json:"part"` // of SignPart and BuildPart; else 0
 }
 
 // ExportStep is a step of building an export.
@@ -22,10 +22,12 @@ type ExportStep string
 
 // The steps, in order. ClearExport is for an export that was cancelled or failed.
 const (
-	CutExport    ExportStep = "cut"    // into parts
-	BuildPart    ExportStep = "build"  // one part's files
-	FinishExport ExportStep = "finish" // README and manifest, once all parts are built
-	ClearExport  ExportStep = "clear"  // remove the written files
+	CutExport     ExportStep = "cut"     // into parts
+	SignPart      ExportStep = "sign"    // sign one part's labels, if the labels of all parts are compared
+	CompareExport ExportStep = "compare" // the signatures of all parts
+	BuildPart     ExportStep = "build"   // one part's files
+	FinishExport  ExportStep = "finish"  // README and manifest, once all parts are built
+	ClearExport   ExportStep = "clear"   // remove the written files
 )
 
 // Kind names the job in the queue.

@@ -4,9 +4,8 @@ import (
 	"relabel"
 )
 
-// NewExport says what is exported, and in which form. A filter that is absent is that of the run's recipe.
-type NewExport struct {
-	Run          string              `json:"run" arg:"" minLength:"1" maxLength:"200" doc:"The run: its id, or its name if no other has it."`
+// LabelSelection selects labels of a run. A filter that is absent is that of the run's recipe.
+type LabelSelection struct {
 	Iteration    int                 `json:"iteration,omitempty" minimum:"1" maximum:"1000000" help:"Iteration to export. Default: the latest that is done, with --unfinished the latest that is done or running." doc:"Number of the collect iteration. Default: the latest that is done, with unfinished the latest that is done or running."`
 	Aggregated   bool                `json:"aggregated,omitempty" help:"Export iterations 1 to I together (D1 ∪ … ∪ Di, eq. 3) instead of only I." doc:"Also export every earlier iteration: D1 ∪ … ∪ Di (eq. 3). Default: only that iteration."`
 	Unfinished   bool                `json:"unfinished,omitempty" doc:"Include running iterations: their trajectories that are done when the export starts. The others are excluded and counted as not_done."`
@@ -20,15 +19,22 @@ type NewExport struct {
 	// VerdictProtections is a word or a number; the selection has the number.
 	VerdictProtections string `json:"verdict_protections,omitempty" placeholder:"newest|N" maxLength:"10" pattern:"^(newest|[1-9][0-9]*)$" help:"Only trajectories with a verdict of at least this version of the verifier's protections; the others are excluded and counted. relabel run verify grades them again." doc:"Only trajectories with a verdict of this version of the verifier's protections or a newer one; newest: the current version. The others are excluded and counted as verdict_outdated; POST /v1/runs/{id}/verify grades them again. Absent: any verdict, or none."`
 	// LabelPolicy is a word for a policy; the selection has its id.
-	LabelPolicy        string   `json:"label_policy,omitempty" placeholder:"POLICY" maxLength:"200" doc:"Export labels from this policy instead of the run's teacher: its id, its name, or name@version; another teacher after a relabeling, or the student's own actions. States without its answer are excluded. Default: the run's teacher."`
-	ExcludeFlags       []string `json:"exclude_flags,omitempty" name:"exclude-flag" placeholder:"FLAG" minItems:"1" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: trajectories and states of turns with one of them are excluded. *: any flag of reviews. mode:loop and the like: trajectories with this computed failure mode, or with a tool-use error (mode:tool_use_error). The flags and modes at the start of the export count."`
-	AllowBenchmarks    []string `json:"allow_benchmarks,omitempty" name:"allow-benchmark" placeholder:"NAME" minItems:"1" maxItems:"100" uniqueItems:"true" help:"Export tasks of this benchmark too; may be repeated. Default: tasks of named benchmarks and exclusion lists are excluded and counted." doc:"Names of benchmarks and exclusion lists whose tasks are exported. Default: tasks of named benchmarks and exclusion lists are excluded and counted as benchmark:NAME, in any task set."`
-	Destination        string   `json:"destination,omitempty" placeholder:"URL" maxLength:"2000" help:"Write the export to a bucket, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix, or to a data set of the Hugging Face Hub, hf://organisation/name. Default: the exports' folder." doc:"URL of the bucket that the export is written to, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix, or of a data set of the Hugging Face Hub, such as hf://organisation/name; keys come from the workers' environment. Empty: the exports' folder of this server."`
-	relabel.ExportForm          // how rows are written
+	LabelPolicy     string   `json:"label_policy,omitempty" placeholder:"POLICY" maxLength:"200" doc:"Export labels from this policy instead of the run's teacher: its id, its name, or name@version; another teacher after a relabeling, or the student's own actions. States without its answer are excluded. Default: the run's teacher."`
+	ExcludeFlags    []string `json:"exclude_flags,omitempty" name:"exclude-flag" placeholder:"FLAG" minItems:"1" maxItems:"100" uniqueItems:"true" doc:"Flags of reviews: trajectories and states of turns with one of them are excluded. *: any flag of reviews. mode:loop and the like: trajectories with this computed failure mode, or with a tool-use error (mode:tool_use_error). The flags and modes at the start of the export count."`
+	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" name:"allow-benchmark" placeholder:"NAME" minItems:"1" maxItems:"100" uniqueItems:"true" help:"Export tasks of this benchmark too; may be repeated. Default: tasks of named benchmarks and exclusion lists are excluded and counted." doc:"Names of benchmarks and exclusion lists whose tasks are exported. Default: tasks of named benchmarks and exclusion lists are excluded and counted as benchmark:NAME, in any task set."`
 }
 
-// Selection is what the request selects from a run, with the defaults of its recipe. It leaves RunID and LabelPolicyID to the server. Errors are CodeInvalid and name the field.
-func (n NewExport) Selection(run relabel.Run) (relabel.ExportSelection, error) {
+// NewExport says what is exported, and in which form. A filter that is absent is that of the run's recipe.
+type NewExport struct {
+	Run string `json:"run" arg:"" minLength:"1" maxLength:"200" doc:"The run: its id, or its name if no other has it."`
+	LabelSelection
+	Mix                *NewMix `json:"mix,omitempty" type:"jsonfile" placeholder:"FILE" help:"JSON file that says how labels are mixed: further sources, weights, labels per task; see the documentation of training." doc:"How labels are mixed: further sources beside the run, weights, a maximum of labels per task, and each state with its label once. Default: the labels of the run alone."`
+	Destination        string  `json:"destination,omitempty" placeholder:"URL" maxLength:"2000" help:"Write the export to a bucket, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix, or to a data set of the Hugging Face Hub, hf://organisation/name. Default: the exports' folder." doc:"URL of the bucket that the export is written to, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix, or of a data set of the Hugging Face Hub, such as hf://organisation/name; keys come from the workers' environment. Empty: the exports' folder of this server."`
+	relabel.ExportForm         // how rows are written
+}
+
+// Selection is what is selected from a run, with the defaults of its recipe. It leaves RunID and LabelPolicyID to the server. Errors are CodeInvalid and name the field.
+func (n LabelSelection) Selection(run relabel.Run) (relabel.ExportSelection, error) {
 	sel := relabel.ExportSelection{Iteration: n.Iteration, Aggregated: n.Aggregated, Unfinished: n.Unfinished,
 		EndReasons: n.EndReasons, Agreement: n.Agreement, ExcludeFlags: n.ExcludeFlags, AllowBenchmarks: n.AllowBenchmarks}
 	if sel.Agreement == "any" {

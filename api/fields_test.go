@@ -44,7 +44,7 @@ func TestValidateNamesTheFieldThatIsWrong(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	sound := api.NewExport{Run: "r", Iteration: 3}
+	sound := api.NewExport{Run: "r", LabelSelection: api.LabelSelection{Iteration: 3}}
 	if err := api.Validate(sound, sound, ""); err != nil {
 		t.Error(err)
 	}

@@ -52,7 +52,7 @@ func (d *demo) export(ctx context.Context, run relabel.Run) (relabel.Export, err
 	if old != nil {
 		return *old, nil
 	}
-	e, err := d.client.StartExport(ctx, api.NewExport{Run: run.ID.String(), Aggregated: true, Submitted: new(true), ExportForm: relabel.ExportForm{Views: views, Tokenizer: d.tokenizer}})
+	e, err := d.client.StartExport(ctx, api.NewExport{Run: run.ID.String(), LabelSelection: api.LabelSelection{Aggregated: true, Submitted: new(true)}, ExportForm: relabel.ExportForm{Views: views, Tokenizer: d.tokenizer}})
 	if err != nil {
 		return e, err
 	}

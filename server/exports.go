@@ -32,14 +32,14 @@ func (s *site) startExport(ctx context.Context, in *of[api.NewExport]) (*of[rela
 		return nil, asField(err, "run")
 	}
 	e := relabel.Export{ID: relabel.NewID(), State: relabel.ExportQueued, Destination: b.Destination}
-	if e.Selection, err = s.selection(ctx, b, run); err != nil {
-		return nil, err
-	}
-	last, err := s.lastIteration(ctx, run.Recipe.DefaultKind(), e.Selection)
+	sel, last, err := s.selection(ctx, b.LabelSelection, run)
 	if err != nil {
 		return nil, err
 	}
-	e.Selection.Iteration = last.Number
+	e.Selection = sel
+	if e.Mix, err = s.mix(ctx, b, run); err != nil {
+		return nil, err
+	}
 	if e.Form, err = s.exportForm(ctx, b.ExportForm, last.StudentID); err != nil {
 		return nil, err
 	}
@@ -52,33 +52,43 @@ func (s *site) startExport(ctx context.Context, in *of[api.NewExport]) (*of[rela
 	return s.findExport(ctx, e.ID)
 }
 
-// selection returns the requested selection with the default filters of the run's recipe.
-func (s *site) selection(ctx context.Context, b api.NewExport, run relabel.Run) (relabel.ExportSelection, error) {
-	sel, err := b.Selection(run)
-	if err != nil {
-		return sel, err
+// selection returns the requested selection from a run, with the default filters of its recipe, and the last
+// of the exported iterations.
+func (s *site) selection(ctx context.Context, b api.LabelSelection, run relabel.Run) (sel relabel.ExportSelection, last relabel.Iteration, err error) {
+	if sel, err = b.Selection(run); err != nil {
+		return sel, last, err
 	}
 	sel.RunID = run.ID
 	if err := s.checkFlags(ctx, run.ID, b.ExcludeFlags); err != nil {
-		return sel, err
+		return sel, last, err
 	}
 	if err := s.checkAllowed(ctx, b.AllowBenchmarks); err != nil {
-		return sel, err
+		return sel, last, err
 	}
-	if b.LabelPolicy == "" {
-		return sel, nil
+	if sel.LabelPolicyID, err = s.labelPolicy(ctx, b.LabelPolicy, run); err != nil {
+		return sel, last, err
+	}
+	last, err = s.lastIteration(ctx, run.Recipe.DefaultKind(), sel)
+	sel.Iteration = last.Number
+	return sel, last, err
+}
+
+// labelPolicy returns the policy whose labels are exported instead of the teacher's; nil: the teacher's.
+func (s *site) labelPolicy(ctx context.Context, word string, run relabel.Run) (*relabel.ID, error) {
+	if word == "" {
+		return nil, nil
 	}
 	if run.Recipe.OnPolicy() {
-		return sel, relabel.Errorf(relabel.CodeInvalid, "must be omitted: the labels of recipe %s are the student's own actions", run.Recipe).On("label_policy")
+		return nil, relabel.Errorf(relabel.CodeInvalid, "must be omitted: the labels of recipe %s are the student's own actions", run.Recipe).On("label_policy")
 	}
-	policy, err := s.findPolicy(ctx, b.LabelPolicy)
+	policy, err := s.findPolicy(ctx, word)
 	if err != nil {
-		return sel, asField(err, "label_policy")
+		return nil, asField(err, "label_policy")
 	}
-	if policy.ID != run.TeacherID { // whose labels leave anyhow
-		sel.LabelPolicyID = &policy.ID
+	if policy.ID == run.TeacherID { // whose labels leave anyhow
+		return nil, nil
 	}
-	return sel, nil
+	return &policy.ID, nil
 }
 
 // checkFlags refuses flags that neither a review of the run nor a failure mode has: a mistyped one

@@ -49,6 +49,9 @@ const (
 	NoFailureMode       Reason = "failure_mode_missing" // by request: modes are excluded, and its mode is not computed
 	EqualRewards        Reason = "equal_rewards"        // by request: groups with mixed rewards only
 	OverMaxLabels       Reason = "over_max_labels"      // by request: the export has max_labels labels without it
+	Duplicate           Reason = "duplicate"            // by request: an earlier label of the mix has the same state and label
+	OverLabelsPerTask   Reason = "over_labels_per_task" // by request: its task has labels_per_task labels without it
+	NotSampled          Reason = "not_sampled"          // by request: labels are sampled by their weights
 	NoReward            Reason = "no_reward"            // by request: groups with mixed rewards only; this one was submitted and has no verdict
 	GroupTooSmall       Reason = "group_too_small"      // by request: groups with mixed rewards only; this one has fewer than two members
 	IDsNotServed        Reason = "ids_not_served"       // the label is the student's own, and its server returned no ids

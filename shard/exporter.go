@@ -81,6 +81,10 @@ func (x *Exporter) step(ctx context.Context, e relabel.Export, job relabel.Expor
 	switch job.Step {
 	case relabel.CutExport:
 		return x.cut(ctx, e)
+	case relabel.SignPart:
+		return x.signPart(ctx, e, job.Part)
+	case relabel.CompareExport:
+		return x.compare(ctx, e)
 	case relabel.BuildPart:
 		return x.buildPart(ctx, e, job.Part)
 	case relabel.FinishExport:
@@ -175,6 +179,9 @@ func (x *Exporter) Prepare(ctx context.Context, recipe relabel.Recipe, e relabel
 		return e, err
 	}
 	if err := checkRecipe(e.Form, recipe); err != nil {
+		return e, err
+	}
+	if err := checkMix(e); err != nil {
 		return e, err
 	}
 	if e.Form.Tokens() {

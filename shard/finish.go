@@ -26,7 +26,7 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, scratch.remove()) }()
-	sum, files, err := x.gather(ctx, e, scratch)
+	sum, sources, files, err := x.gather(ctx, e, scratch)
 	if err != nil {
 		return err
 	}
@@ -38,6 +38,11 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 		return emptyExport(run, sum.Excluded)
 	}
 	m := newManifest(run, e, sum, files)
+	if e.Mix != nil {
+		if m.Mix, err = x.manifestMix(ctx, e, sources); err != nil {
+			return err
+		}
+	}
 	if err := writeWhole(scratch, run, e, sum, m); err != nil {
 		return folderError(err)
 	}
@@ -74,12 +79,13 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 	return at.release()
 }
 
-// gather adds up the summaries of the parts and concatenates their lines of excluded states.
-func (x *Exporter) gather(ctx context.Context, e relabel.Export, scratch *scratch) (sum summary, files []relabel.ExportFile, err error) {
-	sum = summary{Excluded: map[string]int{}, Views: map[relabel.View]viewFigures{}}
+// gather adds up the summaries of the parts, of all and by source, and concatenates their lines of excluded
+// states. The sum's iterations are those of the export's own run.
+func (x *Exporter) gather(ctx context.Context, e relabel.Export, scratch *scratch) (sum summary, sources []sourceSummary, files []relabel.ExportFile, err error) {
+	sum, sources = newSummary(), newSourceSummaries(e.Sources())
 	excluded, err := os.OpenFile(scratch.path(excludedName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {
-		return sum, nil, folderError(err)
+		return sum, nil, nil, folderError(err)
 	}
 	defer func() { err = errors.Join(err, folderError(errors.Join(excluded.Sync(), excluded.Close()))) }()
 	for part, err := range x.Store.ExportParts(ctx, e.ID) {
@@ -87,15 +93,19 @@ func (x *Exporter) gather(ctx context.Context, e relabel.Export, scratch *scratc
 			err = sum.merge(part.Summary)
 		}
 		if err == nil {
+			err = sources[part.Source].add(part)
+		}
+		if err == nil {
 			_, err = excluded.Write(part.Excluded)
 			err = folderError(err)
 		}
 		if err != nil {
-			return sum, nil, err
+			return sum, nil, nil, err
 		}
 		files = append(files, part.Files...)
 	}
-	return sum, files, nil
+	sum.Iterations = sources[0].Iterations
+	return sum, sources, files, nil
 }
 
 // emptyExport returns the error for a data set without rows, which a trainer would otherwise

@@ -63,39 +63,20 @@ type selector struct {
 	form    relabel.ExportForm
 	student *render.Student // nil without a token view
 	model   relabel.ModelCheck
-	surplus []int // turns of a trajectory whose labels there is no room for
+	mixing  // nothing without a mix
 }
 
-// label selects a trajectory's exported labels and records why the others are excluded.
-func (b *selector) label(tr relabel.ExportTrajectory) (*labelled, error) {
-	l := &labelled{ExportTrajectory: tr, turns: len(tr.Turns), group: groupID(tr), keep: map[int][]float32{}}
-	defer l.forget()
-	if reason, detail := excludeTrajectory(b.run.Recipe, b.sel, tr); reason != "" {
-		l.excluded = append(l.excluded, excludedLine{Reason: reason, Trajectory: tr.Trajectory.ID, InstanceID: tr.Task.InstanceID,
-			States: len(tr.Turns), Detail: detail})
-		return l, nil
+// label selects a trajectory's exported labels, renders them, and records why the others are excluded;
+// dropped are turns whose labels are excluded for another reason.
+func (b *selector) label(tr relabel.ExportTrajectory, dropped map[int]Reason) (*labelled, error) {
+	l, err := b.choose(tr, dropped)
+	if err != nil {
+		return nil, err
 	}
-	for i, turn := range tr.Turns {
-		if turn.T != i+1 {
-			return nil, fmt.Errorf("trajectory %s: found turn %d, expected turn %d", tr.Trajectory.ID, turn.T, i+1)
-		}
-		reason, detail := b.excludeLabel(turn.Label)
-		if reason == "" {
-			reason, detail = excludeFlagged(tr, turn.T)
-		}
-		if reason == "" {
-			reason = excludeAgreement(b.sel.Agreement, turn)
-		}
-		if reason == "" && slices.Contains(b.surplus, turn.T) {
-			reason = OverMaxLabels
-		}
-		switch {
-		case reason != "":
-			l.exclude(turn.T, reason, detail)
-		case b.student == nil && turn.LabelWeight() != 1:
-			return nil, weightless(tr, turn)
-		default:
-			l.keep[turn.T] = nil
+	defer l.forget()
+	if b.student == nil {
+		if err := b.checkWeights(l); err != nil {
+			return nil, err
 		}
 	}
 	if slices.Contains(b.form.Views, relabel.ViewMessages) {
@@ -112,6 +93,51 @@ func (b *selector) label(tr relabel.ExportTrajectory) (*labelled, error) {
 		l.actors[tr.Turns[t-1].Executor]++
 	}
 	return l, nil
+}
+
+// choose selects a trajectory's exported labels without rendering them.
+func (b *selector) choose(tr relabel.ExportTrajectory, dropped map[int]Reason) (*labelled, error) {
+	l := &labelled{ExportTrajectory: tr, turns: len(tr.Turns), group: groupID(tr), keep: map[int][]float32{}}
+	if reason, detail := excludeTrajectory(b.run.Recipe, b.sel, tr); reason != "" {
+		l.Turns = nil
+		l.excluded = append(l.excluded, excludedLine{Reason: reason, Trajectory: tr.Trajectory.ID, InstanceID: tr.Task.InstanceID,
+			States: len(tr.Turns), Detail: detail})
+		return l, nil
+	}
+	for i, turn := range tr.Turns {
+		if turn.T != i+1 {
+			return nil, fmt.Errorf("trajectory %s: found turn %d, expected turn %d", tr.Trajectory.ID, turn.T, i+1)
+		}
+		reason, detail := b.excludeLabel(turn.Label)
+		if reason == "" {
+			reason, detail = excludeFlagged(tr, turn.T)
+		}
+		if reason == "" {
+			reason = excludeAgreement(b.sel.Agreement, turn)
+		}
+		if reason == "" {
+			reason = b.excludeSampled(tr, turn.T)
+		}
+		if reason == "" {
+			reason = dropped[turn.T]
+		}
+		if reason != "" {
+			l.exclude(turn.T, reason, detail)
+			continue
+		}
+		l.keep[turn.T] = nil
+	}
+	return l, nil
+}
+
+// checkWeights refuses weights other than 1, which rows without tokens cannot express.
+func (b *selector) checkWeights(l *labelled) error {
+	for _, turn := range l.Turns {
+		if _, kept := l.keep[turn.T]; kept && turn.LabelWeight() != 1 {
+			return weightless(l.ExportTrajectory, turn)
+		}
+	}
+	return nil
 }
 
 // weightless is the error of a label whose weight the rows cannot express.
@@ -201,7 +227,7 @@ func (b *selector) tokens(l *labelled) ([]tree.Turn, error) {
 	turns := make([]tree.Turn, len(l.Turns))
 	for i, turn := range l.Turns {
 		_, wanted := l.keep[turn.T]
-		turns[i] = tree.Turn{T: turn.T, Executed: wanted && (b.run.Recipe.OnPolicy() || executedByTeacher(turn)), Weight: float32(turn.LabelWeight())}
+		turns[i] = tree.Turn{T: turn.T, Executed: wanted && (b.run.Recipe.OnPolicy() || executedByTeacher(turn)), Weight: float32(turn.LabelWeight() * b.factor(l.Iteration))}
 		err := b.fill(c, &turns[i], l, turn, wanted)
 		if err == nil && wanted {
 			err = b.weigh(&turns[i], l)

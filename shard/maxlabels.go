@@ -64,7 +64,7 @@ func (d *drawn) last() *labelled { return d.order[len(d.order)-1].labelled }
 // cutLast leaves exactly the limit's number of labels in the only part of an export: all have been added, and of
 // the last trajectory in the order, the first labels are kept that there is room for. CodeInvalid if there
 // are fewer labels.
-func (x *Exporter) cutLast(ctx context.Context, e relabel.Export, part relabel.ExportPart, b *selector, d *drawn, all []*labelled) error {
+func (x *Exporter) cutLast(ctx context.Context, part relabel.ExportPart, b *selector, d *drawn, all []*labelled) error {
 	surplus := d.labels - d.limit
 	switch {
 	case d.limit == 0 || surplus == 0:
@@ -76,7 +76,7 @@ func (x *Exporter) cutLast(ctx context.Context, e relabel.Export, part relabel.E
 	room := len(turns) - surplus
 	at := slices.Index(all, d.last())
 	part.Trajectories = part.Trajectories[at : at+1]
-	cut, err := x.labelSome(ctx, e, part, b, turns[room:])
+	cut, err := x.labelSome(ctx, part, b, turns[room:])
 	if err != nil {
 		return err
 	}
@@ -88,14 +88,16 @@ func (x *Exporter) cutLast(ctx context.Context, e relabel.Export, part relabel.E
 }
 
 // labelSome selects a trajectory's labels again, without those of surplus turns.
-func (x *Exporter) labelSome(ctx context.Context, e relabel.Export, one relabel.ExportPart, b *selector, surplus []int) (cut *labelled, err error) {
-	some := *b
-	some.surplus = surplus
-	for tr, readErr := range x.Store.ExportTrajectories(ctx, e.Selection, one) {
+func (x *Exporter) labelSome(ctx context.Context, one relabel.ExportPart, b *selector, surplus []int) (cut *labelled, err error) {
+	dropped := map[int]Reason{}
+	for _, t := range surplus {
+		dropped[t] = OverMaxLabels
+	}
+	for tr, readErr := range x.Store.ExportTrajectories(ctx, b.sel, one) {
 		if readErr != nil {
 			return nil, readErr
 		}
-		if cut, err = some.label(tr); err != nil {
+		if cut, err = b.label(tr, dropped); err != nil {
 			return nil, err
 		}
 	}

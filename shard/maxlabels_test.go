@@ -84,7 +84,7 @@ func TestTreesThatThereIsNoRoomForAreReleasedAtOnce(t *testing.T) {
 		b := &selector{run: newFixedStore().run, student: student, form: relabel.ExportForm{Views: relabel.Views, MaxLength: 20_000, Normalisation: relabel.PerToken}}
 		d, held := &drawn{seed: 3, limit: 20}, map[*labelled]bool{}
 		for _, tr := range list {
-			l, err := b.label(tr)
+			l, err := b.label(tr, nil)
 			if err != nil || len(l.roots) == 0 {
 				t.Fatalf("%d trees, %v", len(l.roots), err)
 			}
@@ -121,7 +121,7 @@ func TestReadingReleasesWhatThereIsNoRoomFor(t *testing.T) {
 	part, err := s.FindExportPart(t.Context(), s.export.ID, 0)
 	must(t, err)
 	d := &drawn{limit: 10}
-	all, err := newTestExporter(t, s).labelAll(t.Context(), s.export, part, &selector{run: s.run, form: s.export.Form}, d)
+	all, err := newTestExporter(t, s).labelAll(t.Context(), part, &selector{run: s.run, form: s.export.Form}, d)
 	must(t, err)
 	labels := 0
 	for _, l := range all {

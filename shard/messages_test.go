@@ -54,7 +54,7 @@ func TestTheLabelHasNoPartInTheState(t *testing.T) {
 
 func TestATrajectoryThatIsAnotherWhenItIsReadAgainEndsTheExport(t *testing.T) {
 	b := &selector{run: newFixedStore().run, form: relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages}}}
-	l, err := b.label(someTrajectory(1, 1, 4))
+	l, err := b.label(someTrajectory(1, 1, 4), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

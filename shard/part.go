@@ -24,20 +24,19 @@ func (x *Exporter) buildPart(ctx context.Context, e relabel.Export, number int) 
 	if err := x.checkWritable(ctx, e); err != nil { // fail now rather than after minutes of rendering
 		return err
 	}
-	run, err := x.Store.FindRun(ctx, e.Selection.RunID)
+	b, err := x.openSelector(ctx, e, part)
 	if err != nil {
 		return err
 	}
-	b := &selector{run: run, sel: e.Selection, form: e.Form}
 	if e.Form.Tokens() {
 		if b.student, b.model, err = x.openStudent(ctx, e.Form); err != nil {
 			return err
 		}
 	}
-	d := &drawn{seed: run.Seed, limit: e.Form.MaxLabels}
-	all, err := x.labelAll(ctx, e, part, b, d)
+	d := &drawn{seed: b.run.Seed, limit: e.Form.MaxLabels}
+	all, err := x.labelAll(ctx, part, b, d)
 	if err == nil {
-		err = x.cutLast(ctx, e, part, b, d, all)
+		err = x.cutLast(ctx, part, b, d, all)
 	}
 	if err != nil {
 		return err
@@ -66,19 +65,19 @@ func (x *Exporter) buildPart(ctx context.Context, e relabel.Export, number int) 
 
 // labelAll reads the trajectories of a part and selects their labels, several at a time. d drops those that
 // there is no room for.
-func (x *Exporter) labelAll(ctx context.Context, e relabel.Export, part relabel.ExportPart, b *selector, d *drawn) ([]*labelled, error) {
+func (x *Exporter) labelAll(ctx context.Context, part relabel.ExportPart, b *selector, d *drawn) ([]*labelled, error) {
 	all := make([]*labelled, len(part.Trajectories))
 	work, working := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	next := 0
-	for tr, err := range x.Store.ExportTrajectories(working, e.Selection, part) {
+	for tr, err := range x.Store.ExportTrajectories(working, b.sel, part) {
 		if err != nil {
 			return nil, errors.Join(work.Wait(), err)
 		}
 		at := next
 		next++
 		work.Go(func() (err error) {
-			if all[at], err = b.label(tr); err == nil {
+			if all[at], err = b.label(tr, b.dropped[at]); err == nil {
 				d.add(all[at])
 			}
 			return err
@@ -161,7 +160,7 @@ func (o *output) writeMessages(ctx context.Context, b *selector, all []*labelled
 	if b.student != nil {
 		p.Done = nil // these files contain token weights, but do not record the tokenizer
 	}
-	next, stop := iter.Pull2(o.exporter.Store.ExportTrajectories(ctx, o.export.Selection, o.part))
+	next, stop := iter.Pull2(o.exporter.Store.ExportTrajectories(ctx, b.sel, o.part))
 	defer stop()
 	return writeMessages(o.scratch.dir, newMessagesRows(b, all, next), o.exporter.Version, p)
 }

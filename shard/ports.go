@@ -20,6 +20,13 @@ type Store interface {
 	// records which are excluded; held-out tasks and evaluations are never selected.
 	// CodeNotFound if an iteration does not exist, CodeConflict if one is still running.
 	CutExport(ctx context.Context, id relabel.ID, partBytes int64) error
+	// SignExportPart stores the signatures of a part's labels; the last part queues the comparison.
+	SignExportPart(ctx context.Context, id relabel.ID, part int, signatures []byte) error
+	// ExportSignatures yields the signatures of each part, in order.
+	ExportSignatures(ctx context.Context, id relabel.ID) iter.Seq2[[]byte, error]
+	// FinishComparison stores what the comparison counted of each source and excludes of each part, and queues
+	// the parts.
+	FinishComparison(ctx context.Context, id relabel.ID, counts []relabel.ComparedLabels, dropped map[int][]relabel.DroppedLabel) error
 	FindExportPart(ctx context.Context, id relabel.ID, number int) (relabel.ExportPart, error)
 	// ExportTrajectories yields the trajectories of a part, one at a time in memory.
 	// CodeConflict if one has changed since the export was cut.

@@ -14,8 +14,9 @@ import (
 	"relabel"
 )
 
-// fixedStore holds one run's trajectories and one export in memory.
+// fixedStore holds one run's trajectories and one export in memory. It has no mixes.
 type fixedStore struct {
+	Store
 	run  relabel.Run
 	list []relabel.ExportTrajectory
 	fail error // yielded after the list

@@ -3,6 +3,7 @@ package shard
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -37,6 +38,11 @@ type iterationSummary struct {
 	Teacher relabel.Policy       `json:"teacher"`
 	Rho     *relabel.RhoSchedule `json:"rho"`
 	Rule    relabel.LabelRule    `json:"label_rule"`
+
+	// Of exports with a mix.
+	Labels     int     `json:"labels,omitempty"`
+	Supervised int64   `json:"supervised,omitempty"` // tokens
+	Weight     float64 `json:"weight,omitempty"`     // of all these tokens; without a token view of the labels
 }
 
 // studentSummary describes what the labels were rendered with.
@@ -95,7 +101,23 @@ func (s *summary) add(l *labelled) {
 			}
 		}
 	}
-	s.addIteration(iterationSummary{l.Iteration.Number, l.Iteration.Beta, l.Student, l.Teacher, l.Iteration.Rho, cmp.Or(l.Iteration.LabelRule, relabel.LabelAll)})
+	s.addIteration(iterationOf(l))
+}
+
+// iterationOf describes a trajectory's iteration, with the labels of this trajectory alone.
+func iterationOf(l *labelled) iterationSummary {
+	it := iterationSummary{Number: l.Iteration.Number, Beta: l.Iteration.Beta, Student: l.Student, Teacher: l.Teacher, Rho: l.Iteration.Rho,
+		Rule: cmp.Or(l.Iteration.LabelRule, relabel.LabelAll), Labels: len(l.keep)}
+	for _, t := range slices.Sorted(maps.Keys(l.keep)) {
+		if l.roots == nil {
+			it.Weight++
+		}
+		for _, w := range l.keep[t] {
+			it.Supervised++
+			it.Weight += float64(w)
+		}
+	}
+	return it
 }
 
 // counted is the reason under which states of a trajectory are counted: one for each benchmark.
@@ -144,10 +166,15 @@ func (s *summary) addProtections(version string, n int) {
 	s.Protections[version] += n
 }
 
+// addIteration adds an iteration, or the labels of one that is there.
 func (s *summary) addIteration(it iterationSummary) {
-	if !slices.ContainsFunc(s.Iterations, func(had iterationSummary) bool { return had.Number == it.Number }) {
+	i := slices.IndexFunc(s.Iterations, func(had iterationSummary) bool { return had.Number == it.Number })
+	if i < 0 {
 		s.Iterations = append(s.Iterations, it)
+		return
 	}
+	had := &s.Iterations[i]
+	had.Labels, had.Supervised, had.Weight = had.Labels+it.Labels, had.Supervised+it.Supervised, had.Weight+it.Weight
 }
 
 // merge adds the next part. CodeConflict if it was rendered with other files.
@@ -162,7 +189,7 @@ func (s *summary) merge(raw json.RawMessage) error {
 	s.Student = next.Student
 	s.States, s.Special, s.Served = s.States+next.States, s.Special+next.Special, s.Served+next.Served
 	s.LinearTokens, s.TreeTokens = s.LinearTokens+next.LinearTokens, s.TreeTokens+next.TreeTokens
-	s.SpecialTools = next.SpecialTools // the same in all parts
+	s.SpecialTools = max(s.SpecialTools, next.SpecialTools) // the same in all parts of a source
 	s.Groups = s.Groups.Plus(next.Groups)
 	for group, rewards := range next.Rewards {
 		s.addRewards(group, rewards)
@@ -191,4 +218,8 @@ func (s summary) promptCheck(f relabel.ExportForm) *relabel.PromptCheck {
 		return nil
 	}
 	return (*relabel.PromptCheck)(&s.Prompts)
+}
+
+func newSummary() summary {
+	return summary{Excluded: map[string]int{}, Views: map[relabel.View]viewFigures{}}
 }

@@ -17,7 +17,8 @@ import (
 func (s *Store) ListHolding(ctx context.Context, run, trajectory relabel.ID, newest int) ([]relabel.Holding, error) {
 	// The text search comes first: a part names hundreds of trajectories.
 	list, err := readAll[holdingRow](ctx, s.pool,
-		`WITH seen AS MATERIALIZED (SELECT id FROM exports WHERE run_id = $1 AND state = 'done' ORDER BY created_at DESC, id DESC LIMIT $3)
+		`WITH seen AS MATERIALIZED (SELECT id FROM exports e WHERE (run_id = $1 OR EXISTS (SELECT FROM export_sources WHERE export_id = e.id AND run_id = $1))
+			AND state = 'done' ORDER BY created_at DESC, id DESC LIMIT $3)
 		SELECT ex.*, p.number FROM seen JOIN export_parts p ON p.export_id = seen.id
 			AND CASE WHEN strpos(p.trajectories::text, $2::text) = 0 THEN false
 				ELSE EXISTS (SELECT 1 FROM json_array_elements(p.trajectories) tr WHERE tr->>'id' = $2::text) END

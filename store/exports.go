@@ -14,7 +14,7 @@ import (
 const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iteration', ex.iteration, 'aggregated', ex.aggregated, 'unfinished', ex.unfinished,
 		'submitted', ex.submitted, 'resolved', ex.resolved, 'hit', ex.hit, 'min_score', ex.min_score, 'mixed_rewards', ex.mixed_rewards, 'verdict_protections', ex.verdict_protections, 'end_reasons', ex.end_reasons, 'agreement', ex.agreement,
 		'label_policy_id', ex.label_policy_id, 'exclude_flags', ex.exclude_flags, 'allow_benchmarks', ex.allow_benchmarks) AS selection,
-	ex.form, ex.state, ex.destination, ex.folder AS folder_id, ex.directory,
+	ex.mix, ex.compared, ex.form, ex.state, ex.destination, ex.folder AS folder_id, ex.directory,
 	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id) AS parts,
 	(SELECT count(*) FROM export_parts p WHERE p.export_id = ex.id AND p.done) AS parts_done,
 	ex.rows, ex.trajectories, ex.excluded, ex.prompt_check, ex.model_check, coalesce(ex.failure, '') AS failure, coalesce(ex.waiting, '') AS waiting, ex.waiting_since,
@@ -34,12 +34,15 @@ func (s *Store) CreateExport(ctx context.Context, e relabel.Export) error {
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO exports (id, run_id, iteration, aggregated, submitted, resolved, end_reasons, agreement,
 				label_policy_id, exclude_flags, form, destination, folder, directory, unfinished, mixed_rewards, model_check, tokenizer_hash, verdict_protections,
-				allow_benchmarks, hit, min_score)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, nullif($18, ''), $19, $20, $21, $22)`,
+				allow_benchmarks, hit, min_score, mix)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, nullif($18, ''), $19, $20, $21, $22, $23)`,
 			e.ID, sel.RunID, sel.Iteration, sel.Aggregated, sel.Submitted, sel.Resolved, texts(sel.EndReasons), sel.Agreement,
 			sel.LabelPolicyID, texts(sel.ExcludeFlags), e.Form, e.Destination, e.FolderID, e.Directory, sel.Unfinished, sel.MixedRewards, e.ModelCheck, e.Form.TokenizerHash, sel.VerdictProtections,
-			noneAsNull(sel.AllowBenchmarks), sel.Hit, sel.MinScore)
+			noneAsNull(sel.AllowBenchmarks), sel.Hit, sel.MinScore, e.Mix)
 		if err != nil {
+			return err
+		}
+		if err := insertSources(ctx, tx, e); err != nil {
 			return err
 		}
 		return s.queueSteps(ctx, tx, e.FolderID, relabel.ExportJob{ExportID: e.ID, Step: relabel.CutExport})
@@ -57,7 +60,7 @@ func (s *Store) FindExport(ctx context.Context, id relabel.ID) (relabel.Export, 
 func (s *Store) ListExports(ctx context.Context, f relabel.ExportFilter, p relabel.Page) ([]relabel.Export, string, error) {
 	l := list[relabel.Export]{query: exportSelect, key: "ex",
 		keyOf: func(e relabel.Export) cursor { return cursor{e.CreatedAt, e.ID} }}
-	narrow(&l.queryBuilder, "ex.run_id = %s", f.RunID)
+	narrow(&l.queryBuilder, "(ex.run_id = %[1]s OR EXISTS (SELECT FROM export_sources WHERE export_id = ex.id AND run_id = %[1]s))", f.RunID)
 	return l.page(ctx, s, p)
 }
 
@@ -160,15 +163,10 @@ func (s *Store) CutExport(ctx context.Context, id relabel.ID, partBytes int64) e
 	if err != nil || e.State == relabel.ExportRunning && e.Parts > 0 {
 		return err
 	}
-	var all []sizedTrajectory
-	err = s.read(ctx, func(tx pgx.Tx) (err error) {
-		all, err = selected(ctx, tx, e.Selection)
-		return err
-	})
+	parts, err := s.cutSources(ctx, e, partBytes)
 	if err != nil {
 		return err
 	}
-	parts := cut(all, partBytes)
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		var state relabel.ExportState
 		var were int
@@ -182,11 +180,15 @@ func (s *Store) CutExport(ctx context.Context, id relabel.ID, partBytes int64) e
 			return exportOver(ctx, tx, id)
 		}
 		b := &pgx.Batch{}
-		b.Queue("UPDATE exports SET state = 'running', waiting = NULL, waiting_since = NULL WHERE id = $1", id)
+		b.Queue("UPDATE exports SET state = 'running', comparing = $2, waiting = NULL, waiting_since = NULL WHERE id = $1", id, e.Mix.Compares())
+		step := relabel.BuildPart
+		if e.Mix.Compares() {
+			step = relabel.SignPart
+		}
 		jobs := make([]relabel.ExportJob, len(parts))
 		for i, part := range parts {
-			b.Queue("INSERT INTO export_parts (export_id, number, trajectories) VALUES ($1, $2, $3)", id, i, part)
-			jobs[i] = relabel.ExportJob{ExportID: id, Step: relabel.BuildPart, Part: i}
+			b.Queue("INSERT INTO export_parts (export_id, number, source, trajectories) VALUES ($1, $2, $3, $4)", id, i, part.Source, part.Trajectories)
+			jobs[i] = relabel.ExportJob{ExportID: id, Step: step, Part: i}
 		}
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return err
@@ -224,7 +226,8 @@ func cut(all []sizedTrajectory, partBytes int64) [][]relabel.PartTrajectory {
 // part.
 func (s *Store) FindExportPart(ctx context.Context, id relabel.ID, number int) (relabel.ExportPart, error) {
 	p := relabel.ExportPart{ExportID: id, Number: number}
-	err := s.pool.QueryRow(ctx, `SELECT trajectories, done FROM export_parts WHERE export_id = $1 AND number = $2`, id, number).Scan(&p.Trajectories, &p.Done)
+	err := s.pool.QueryRow(ctx, `SELECT source, trajectories, coalesce(dropped, '[]'), done FROM export_parts WHERE export_id = $1 AND number = $2`, id, number).
+		Scan(&p.Source, &p.Trajectories, &p.Dropped, &p.Done)
 	if err != nil {
 		return p, notFound("part of the export", id, err)
 	}
@@ -293,7 +296,7 @@ func (s *Store) ExportParts(ctx context.Context, id relabel.ID) iter.Seq2[relabe
 		for n := 0; ; n++ {
 			p := relabel.FinishedPart{Number: n}
 			var done bool
-			err := s.pool.QueryRow(ctx, "SELECT done, summary, excluded FROM export_parts WHERE export_id = $1 AND number = $2", id, n).Scan(&done, &p.Summary, &p.Excluded)
+			err := s.pool.QueryRow(ctx, "SELECT done, source, summary, excluded FROM export_parts WHERE export_id = $1 AND number = $2", id, n).Scan(&done, &p.Source, &p.Summary, &p.Excluded)
 			if n > 0 && errors.Is(err, pgx.ErrNoRows) {
 				return
 			}

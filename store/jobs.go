@@ -158,13 +158,19 @@ func (s *Store) clearJobs(ctx context.Context, tx pgx.Tx, gone []string) error {
 	return s.reviveDeliveries(ctx, tx, gone)
 }
 
-// reviveExports queues the missing steps of exports: the cut, unfinished parts, the last step.
+// reviveExports queues the missing steps of exports: the cut, unfinished parts, the comparison, the last
+// step.
 func (s *Store) reviveExports(ctx context.Context, tx pgx.Tx) error {
 	rows, _ := tx.Query(ctx, `WITH due AS (
 			SELECT ex.id, ex.folder, 'cut' AS step, 0 AS part FROM exports ex
 				WHERE ex.state IN ('queued', 'running') AND NOT EXISTS (SELECT 1 FROM export_parts p WHERE p.export_id = ex.id)
+			UNION ALL SELECT ex.id, ex.folder, 'sign', p.number FROM exports ex JOIN export_parts p ON p.export_id = ex.id
+				WHERE ex.state = 'running' AND ex.comparing AND p.signatures IS NULL
+			UNION ALL SELECT ex.id, ex.folder, 'compare', 0 FROM exports ex
+				WHERE ex.state = 'running' AND ex.comparing AND EXISTS (SELECT 1 FROM export_parts p WHERE p.export_id = ex.id)
+				AND NOT EXISTS (SELECT 1 FROM export_parts p WHERE p.export_id = ex.id AND p.signatures IS NULL)
 			UNION ALL SELECT ex.id, ex.folder, 'build', p.number FROM exports ex JOIN export_parts p ON p.export_id = ex.id
-				WHERE ex.state = 'running' AND NOT p.done
+				WHERE ex.state = 'running' AND NOT ex.comparing AND NOT p.done
 			UNION ALL SELECT ex.id, ex.folder, 'finish', 0 FROM exports ex
 				WHERE ex.state = 'running' AND EXISTS (SELECT 1 FROM export_parts p WHERE p.export_id = ex.id)
 				AND NOT EXISTS (SELECT 1 FROM export_parts p WHERE p.export_id = ex.id AND NOT p.done))

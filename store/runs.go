@@ -115,7 +115,8 @@ func inUse(ctx context.Context, db querier, run relabel.ID) (why string, err err
 	var regrades bool
 	err = db.QueryRow(ctx, `SELECT (SELECT count(*) FROM iterations WHERE run_id = $1 AND state = 'running'),
 		(SELECT count(*) FROM trajectories WHERE run_id = $1 AND state NOT IN ('done', 'failed', 'cancelled')),
-		coalesce((SELECT id::text FROM exports WHERE run_id = $1 AND state IN ('queued', 'running') ORDER BY created_at LIMIT 1), ''),
+		coalesce((SELECT id::text FROM exports ex WHERE (run_id = $1 OR EXISTS (SELECT FROM export_sources WHERE export_id = ex.id AND run_id = $1))
+			AND state IN ('queued', 'running') ORDER BY created_at LIMIT 1), ''),
 		coalesce((SELECT po.name || '@' || po.version FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id JOIN policies po ON po.id = re.policy_id
 			WHERE re.state IN ('queued', 'running') AND tr.run_id = $1 LIMIT 1), ''),
 		coalesce((SELECT po.name || '@' || po.version FROM scorings sc JOIN trajectories tr ON tr.id = sc.trajectory_id JOIN policies po ON po.id = sc.policy_id

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -13,6 +12,7 @@ func (c *check) checkFigures() {
 	for _, view := range relabel.Views {
 		if v := c.views[view]; v != nil {
 			c.checkLabels(view, v)
+			c.checkWeightSums(view, v)
 			c.checkBins(v)
 			c.checkParts(v)
 			c.report.Rendered += v.renderedTokens
@@ -20,6 +20,7 @@ func (c *check) checkFigures() {
 		}
 	}
 	c.checkTrajectories()
+	c.checkMix()
 	c.checkTokenFields()
 	c.checkRecipeFields()
 	c.checkTooLong()
@@ -29,8 +30,10 @@ func (c *check) checkFigures() {
 	for _, odd := range c.headers.rest() {
 		c.refuse("header", odd.file, odd.row, "the header of %s %d differs from that of most leaves", odd.what, odd.number)
 	}
-	for _, odd := range c.tools.rest() {
-		c.refuse("messages", odd.file, odd.row, "its tools differ from those of most rows")
+	for _, s := range c.sources {
+		for _, odd := range s.tools.rest() {
+			c.refuse("messages", odd.file, odd.row, "its tools differ from those of most rows")
+		}
 	}
 }
 
@@ -57,8 +60,19 @@ func (c *check) checkLabels(view relabel.View, v *viewState) {
 	if v.servedLabels != m.Served {
 		c.complain("served is %d, but %s has %d labels with served ids", m.Served, view, v.servedLabels)
 	}
-	if seen := slices.Sorted(maps.Keys(v.seen)); !slices.Equal(seen, slices.Sorted(slices.Values(m.Iterations))) {
-		c.complain("iterations is %v, but %s has labels of %v", m.Iterations, view, seen)
+	for _, s := range c.sources {
+		var named, seen []int
+		for _, it := range s.iterations {
+			named = append(named, it.number)
+		}
+		for round := range v.sumsOf {
+			if round.source == s.number {
+				seen = append(seen, round.iteration)
+			}
+		}
+		if slices.Sort(named); !slices.Equal(slices.Sorted(slices.Values(seen)), named) {
+			c.complain("iterations is %v, but %s has labels of %v", named, view, seen)
+		}
 	}
 }
 

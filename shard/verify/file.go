@@ -21,6 +21,7 @@ import (
 type fileCheck struct {
 	*check
 	entry  relabel.ManifestFile
+	source *source
 	number int // of the current row
 	order  order
 	states states
@@ -35,7 +36,7 @@ type fileCheck struct {
 
 // readFile checks a file and adds what it holds to its view.
 func (c *check) readFile(ctx context.Context, entry relabel.ManifestFile) error {
-	f := &fileCheck{check: c, entry: entry, findings: newFindings(c.views[entry.View].bare), order: order{done: map[string]bool{}}}
+	f := &fileCheck{check: c, entry: entry, source: c.sourceOf(entry.Path), findings: newFindings(c.views[entry.View].bare), order: order{done: map[string]bool{}}}
 	for _, class := range f.classes() {
 		f.sums[class] = new(sums)
 	}

@@ -21,22 +21,6 @@ func (c *check) checkLabelRules() {
 	}
 }
 
-// ruleWeights are the weights that the label rule of an iteration gives to labels before
-// normalisation, or with iteration 0 those of all iterations. The manifests of earlier versions have no
-// rules: the teacher was asked at every state.
-func (f *fileCheck) ruleWeights(iteration int) []float64 {
-	if f.manifest.LabelRules == nil {
-		return []float64{1}
-	}
-	var weights []float64
-	for i, number := range f.manifest.Iterations {
-		if i < len(f.manifest.LabelRules) && (iteration == 0 || iteration == number) {
-			weights = append(weights, weightsOf(f.manifest.LabelRules[i].Rule)...)
-		}
-	}
-	return weights
-}
-
 // weightsOf are the weights 1 / p of a rule: 1 where the teacher acts or the rule selects the state with
 // certainty, and that of the other states at which it may ask.
 func weightsOf(rule relabel.LabelRule) []float64 {

@@ -32,7 +32,7 @@ func (f *fileCheck) message(row *relabel.ExportRow) {
 	}
 	f.addLabel(l.trajectory, l.turn)
 	f.mu.Lock()
-	f.tools.add(row.Tools, f.entry.Path, row.ID, "row", f.number)
+	f.source.tools.add(row.Tools, f.entry.Path, row.ID, "row", f.number)
 	f.mu.Unlock()
 	f.stateOf(row, l)
 	f.chain(row, l)

@@ -84,16 +84,21 @@ func (f *fileCheck) span(row *relabel.ExportRow, s *relabel.ExportSpan) {
 
 // round checks the iteration and its β.
 func (f *fileCheck) round(row *relabel.ExportRow, s *relabel.ExportSpan) {
-	f.seen[s.Iteration] = true
-	i := slices.Index(f.manifest.Iterations, s.Iteration)
-	if i < 0 || i >= len(f.manifest.Beta) {
-		f.reject(row, "spans", "the span of %s belongs to iteration %d, which the manifest lacks, or has without a beta", labelName(s), s.Iteration)
+	round := sourceRound{f.source.number, s.Iteration}
+	sum := f.sumsOf[round]
+	for _, w := range row.Weights[s.Start:s.End()] {
+		sum.weight += float64(w)
+	}
+	sum.labels, sum.tokens = sum.labels+1, sum.tokens+int64(s.Length)
+	f.sumsOf[round] = sum
+	it := f.source.iteration(s.Iteration)
+	if it == nil {
+		f.reject(row, "spans", "the span of %s belongs to iteration %d, which the manifest lacks", labelName(s), s.Iteration)
 		return
 	}
 	var want *float32
-	if b := f.manifest.Beta[i]; b != nil {
-		beta := float32(*b)
-		want = &beta
+	if it.beta != nil {
+		want = new(float32(*it.beta))
 	}
 	if !same(s.Beta, want) {
 		f.reject(row, "spans", "the span of %s has the beta %s; in the manifest iteration %d has %s", labelName(s), shown(s.Beta), s.Iteration, shown(want))
@@ -120,14 +125,14 @@ func (f *fileCheck) spanWeights(row *relabel.ExportRow, s *relabel.ExportSpan) {
 func (f *fileCheck) recipeWeights(tokens, iteration int) (all []float32) {
 	share := 1.0
 	switch n := f.manifest.Normalisation; {
-	case n == nil || !slices.Contains([]relabel.Recipe{relabel.SFT, relabel.DAgger, relabel.AggreVaTe}, f.manifest.Recipe):
+	case n == nil || !slices.Contains([]relabel.Recipe{relabel.SFT, relabel.DAgger, relabel.AggreVaTe}, f.source.recipe):
 		return nil
 	case *n == relabel.PerTransition:
 		share = float64(tokens)
 	case *n != relabel.PerToken:
 		return nil
 	}
-	for _, w := range f.ruleWeights(iteration) {
+	for _, w := range f.source.weights(iteration) {
 		all = append(all, float32(float64(float32(w))/share))
 	}
 	return all

@@ -44,7 +44,7 @@ type check struct {
 	report  Report
 	views   map[relabel.View]*viewState
 	headers odds // of leaves
-	tools   odds // of messages rows
+	sources []*source
 	served  map[uint64]bool
 }
 
@@ -64,7 +64,7 @@ type findings struct {
 	labels []uint64        // hashes of (trajectory, turn)
 	owners map[uint64]bool // hashes of the labels' trajectories
 	trees  map[uint64]treeSize
-	seen   map[int]bool // iterations
+	sumsOf map[sourceRound]roundSums
 	bins   []binRun
 
 	servedLabels                   int
@@ -73,7 +73,7 @@ type findings struct {
 }
 
 func newFindings(bare bool) findings {
-	return findings{bare: bare, owners: map[uint64]bool{}, trees: map[uint64]treeSize{}, seen: map[int]bool{}}
+	return findings{bare: bare, owners: map[uint64]bool{}, trees: map[uint64]treeSize{}, sumsOf: map[sourceRound]roundSums{}}
 }
 
 // Check checks the export in the folder dir. It returns an error if reading fails; defects of
@@ -90,6 +90,7 @@ func Check(ctx context.Context, dir string, o Options) (*Report, error) {
 	if !c.readManifest() {
 		return &c.report, nil
 	}
+	c.sources = newSources(&c.manifest)
 	c.checkFolder()
 	if err := c.readViews(ctx); err != nil {
 		return nil, err
@@ -175,8 +176,9 @@ func (v *findings) merge(f *findings) {
 	for trajectory, size := range f.trees {
 		v.trees[trajectory] = v.trees[trajectory].plus(size)
 	}
-	for i := range f.seen {
-		v.seen[i] = true
+	for round, sum := range f.sumsOf {
+		had := v.sumsOf[round]
+		v.sumsOf[round] = roundSums{had.labels + sum.labels, had.tokens + sum.tokens, had.weight + sum.weight}
 	}
 	v.servedLabels, v.padding = v.servedLabels+f.servedLabels, v.padding+f.padding
 	v.renderedLabels, v.renderedTokens = v.renderedLabels+f.renderedLabels, v.renderedTokens+f.renderedTokens

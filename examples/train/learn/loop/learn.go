@@ -180,7 +180,7 @@ func (l *loop) iterate(ctx context.Context, run relabel.ID, ask api.NewIteration
 // export exports exactly want labels of a round, of trajectories of any end, and waits for it.
 func (l *loop) export(ctx context.Context, run relabel.ID, want int) (relabel.Export, error) {
 	form := relabel.ExportForm{Views: []relabel.View{relabel.ViewTree}, Tokenizer: tokenizerName, Capacity: 4096, MaxLabels: want}
-	e, err := l.client.StartExport(ctx, api.NewExport{Run: run.String(), Aggregated: true, Submitted: new(false), Resolved: new(false), ExportForm: form})
+	e, err := l.client.StartExport(ctx, api.NewExport{Run: run.String(), LabelSelection: api.LabelSelection{Aggregated: true, Submitted: new(false), Resolved: new(false)}, ExportForm: form})
 	for err == nil && (e.State == relabel.ExportQueued || e.State == relabel.ExportRunning) {
 		select {
 		case <-ctx.Done():
