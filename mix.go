@@ -8,18 +8,17 @@ import (
 // Mix says how an export mixes labels: of further sources beside its own run, with weights, and each state
 // with its label once.
 type Mix struct {
-	Weights LabelWeights `json:"weights,omitzero"`  // of the labels of the export's own run
-	Sources []MixSource  `json:"sources,omitempty"` // further ones, in order
-	// LabelsPerTask is the maximum number of labels of a task (an instance id) over all sources; 0: all.
-	LabelsPerTask int  `json:"labels_per_task,omitempty"`
-	Unique        bool `json:"unique,omitempty"`  // a state with the same label is exported once, from the first source that has it
-	Sampled       bool `json:"sampled,omitempty"` // weights are probabilities with which labels are exported, each then with weight 1
+	Weights       LabelWeights `json:"weights,omitzero" doc:"Factors of the weights of the run's own labels; absent: 1."`
+	Sources       []MixSource  `json:"sources,omitempty" doc:"Further sources, in order; absent: none."`
+	LabelsPerTask int          `json:"labels_per_task,omitempty" doc:"Maximum number of labels of a task (an instance id) over all sources; absent: all."`
+	Unique        bool         `json:"unique,omitempty" doc:"Whether a state with the same label is exported once, from the first source that has it."`
+	Sampled       bool         `json:"sampled,omitempty" doc:"Whether weights are probabilities with which labels are exported, each then with weight 1."`
 }
 
-// MixSource is a further source of an export's labels.
+// MixSource is a further source of an export's labels: another run, or other iterations of the same one.
 type MixSource struct {
-	Selection ExportSelection `json:"selection"` // of another run, or of other iterations of the same one
-	Weights   LabelWeights    `json:"weights,omitzero"`
+	Selection ExportSelection `json:"selection" doc:"What is exported of its run."`
+	Weights   LabelWeights    `json:"weights,omitzero" doc:"Factors of the weights of its labels; absent: 1."`
 }
 
 // LabelWeights multiply w(s, a) of a source's labels: a label's factor is the product of all that apply.
@@ -101,8 +100,11 @@ func (w LabelWeights) aboveOne() string {
 }
 
 // Check returns CodeInvalid, naming the field below at, if the weights contradict each other, or if they are
-// to be probabilities and one is above 1.
-func (w LabelWeights) Check(at string, sampled bool) error {
+// to be probabilities and one is above 1. nil is no factor.
+func (w *LabelWeights) Check(at string, sampled bool) error {
+	if w == nil {
+		return nil
+	}
 	seen := map[int]bool{}
 	for i, of := range w.Iterations {
 		if seen[of.Iteration] {

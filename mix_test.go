@@ -41,7 +41,7 @@ func TestContradictoryWeightsAreRefusedByField(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	if err := (LabelWeights{Weight: new(1.5)}).Check("w", false); err != nil {
+	if err := (&LabelWeights{Weight: new(1.5)}).Check("w", false); err != nil {
 		t.Error(err)
 	}
 }

@@ -45,6 +45,11 @@ func TestEveryOptionOfAnExportGivesTheSameRequestEverywhere(t *testing.T) {
 		query := url.Values{}
 		for _, f := range api.Fields(api.NewExport{}) {
 			value, texts := sample(t, f, yes)
+			if f.Name == "mix" {
+				options["mix"] = mixOptions(t, query)
+				args = append(args, "--mix", writeJSON(t, options["mix"]))
+				continue
+			}
 			if f.Name == "run" || value == nil || slices.Contains(ofOtherTasks[c.kind], f.Name) {
 				continue
 			}
@@ -66,6 +71,33 @@ func TestEveryOptionOfAnExportGivesTheSameRequestEverywhere(t *testing.T) {
 			t.Fatalf("the command sends nothing: %s", said)
 		}
 	}
+}
+
+// mixOptions is a value of each field of a mix, which it adds to the fields of the page's form.
+func mixOptions(t *testing.T, query url.Values) map[string]any {
+	weights := `{"weight":0.5,"iterations":[{"iteration":1,"weight":0.25}],"betas":[{"min":0.5,"max":1,"weight":0.75}],"age_decay":0.9}`
+	text := `{"weights":` + weights + `,"sources":[{"run":"other","aggregated":true,"submitted":false,"weights":` + weights + `}],"labels_per_task":7,"unique":true,"sampled":true}`
+	var value map[string]any
+	noError(t, json.Unmarshal([]byte(text), &value))
+	for _, f := range api.Fields(api.NewMix{}) {
+		if value[f.Name] == nil {
+			t.Fatalf("the test has no value of %s", f.Name)
+		}
+	}
+	query["mix.weights.weight"], query["mix.weights.age_decay"] = []string{"0.5"}, []string{"0.9"}
+	query["mix.weights.iterations"], query["mix.weights.betas"] = []string{`[{"iteration":1,"weight":0.25}]`}, []string{`[{"min":0.5,"max":1,"weight":0.75}]`}
+	query["mix.sources"] = []string{`[{"run":"other","aggregated":true,"submitted":false,"weights":` + weights + `}]`}
+	query["mix.labels_per_task"], query["mix.unique"], query["mix.sampled"] = []string{"7"}, []string{"true"}, []string{"true"}
+	return value
+}
+
+// writeJSON writes a value to a file.
+func writeJSON(t *testing.T, value any) string {
+	name := filepath.Join(t.TempDir(), "value.json")
+	text, err := json.Marshal(value)
+	noError(t, err)
+	noError(t, os.WriteFile(name, text, 0o600))
+	return name
 }
 
 // ofOtherTasks are the fields that do not apply to tasks of a kind. The run with tasks to localise is of

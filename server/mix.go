@@ -19,7 +19,7 @@ func (s *site) mix(ctx context.Context, b api.NewExport, run relabel.Run) (*rela
 	if run.Recipe.OnPolicy() {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "applies to labels of teachers; recipe %s gives weights to the student's own actions of one round", run.Recipe).On("mix")
 	}
-	m := &relabel.Mix{Weights: b.Mix.Weights, LabelsPerTask: b.Mix.LabelsPerTask, Unique: b.Mix.Unique, Sampled: b.Mix.Sampled}
+	m := &relabel.Mix{Weights: given(b.Mix.Weights), LabelsPerTask: b.Mix.LabelsPerTask, Unique: b.Mix.Unique, Sampled: b.Mix.Sampled}
 	for i, of := range b.Mix.Sources {
 		source, err := s.mixSource(ctx, of)
 		if err != nil {
@@ -38,7 +38,15 @@ func (s *site) mixSource(ctx context.Context, of api.NewMixSource) (source relab
 	if run.Recipe.OnPolicy() {
 		return source, relabel.Errorf(relabel.CodeInvalid, "is a run of recipe %s, whose rows are the student's own actions: a mix has labels of teachers", run.Recipe).On("run")
 	}
-	source.Weights = of.Weights
+	source.Weights = given(of.Weights)
 	source.Selection, _, err = s.selection(ctx, of.LabelSelection, run)
 	return source, err
+}
+
+// given returns the given weights, or those without a factor.
+func given(w *relabel.LabelWeights) relabel.LabelWeights {
+	if w == nil {
+		return relabel.LabelWeights{}
+	}
+	return *w
 }

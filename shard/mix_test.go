@@ -177,6 +177,11 @@ func TestAMixOfThreeRunsIsTheSameOnAnyNumberOfWorkers(t *testing.T) {
 	if m.Mix == nil || len(m.Mix.Sources) != 3 || m.States != 36 || m.Run != a.Run.ID.String() || len(m.Iterations) != 1 {
 		t.Fatalf("%+v", m)
 	}
+	readme, err := os.ReadFile(filepath.Join(dir, readmeName))
+	must(t, err)
+	if row := fmt.Sprintf("| 1 | %s | 1 | 0.5 | 9 | ", b.Run.ID); !strings.Contains(string(readme), row) {
+		t.Errorf("README.md has no %q:\n%s", row, readme)
+	}
 	share := 0.0
 	for i, states := range []int{12, 9, 15} {
 		source := m.Mix.Sources[i]
