@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -48,6 +49,12 @@ func (f rowFlags) show(p *Ports, dir string, fetch FetchTokenizer) error {
 	}
 	d.Draw(&row)
 	return out.Flush()
+}
+
+// inView reports whether a file of an export may be of the requested view.
+func (f rowFlags) inView(name string) bool {
+	view, _, _ := strings.Cut(name, "/")
+	return f.View == "" || view == f.View
 }
 
 // view returns the requested view, or the first token view.

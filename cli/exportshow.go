@@ -8,20 +8,23 @@ import (
 	"relabel"
 )
 
-// exportShow is `relabel export show ID|DIR`.
+// exportShow is `relabel export show ID|DIR|PLACE`.
 type exportShow struct {
 	ClientFlags
 	rowFlags
-	ID string `arg:"" name:"id|dir" help:"Id of the export, or its folder."`
+	ID string `arg:"" name:"id|dir|place" help:"Id of the export, its folder, or its place on the Hugging Face Hub: hf://organisation/name@revision."`
 }
 
 // Run prints one export, or a row of it.
 func (c *exportShow) Run(ctx context.Context, p *Ports) error {
 	switch {
 	case c.Row != "":
-		return withFolder(ctx, c.ClientFlags, c.ID, func(dir string, fetch FetchTokenizer) error { return c.show(p, dir, fetch) })
+		return exportFiles{c.ClientFlags, p, c.inView}.use(ctx, c.ID, func(dir string, fetch FetchTokenizer) error { return c.show(p, dir, fetch) })
 	case IsFolder(c.ID):
 		return printFolder(p, c.ID)
+	case isPlace(c.ID):
+		none := func(string) bool { return false } // the manifest has it all
+		return exportFiles{c.ClientFlags, p, none}.use(ctx, c.ID, func(dir string, _ FetchTokenizer) error { return printFolder(p, dir) })
 	}
 	return exportFlags{c.ClientFlags, c.ID}.withExport(ctx, func(cl *Session, id relabel.ID) error {
 		e, err := cl.Export(ctx, id)

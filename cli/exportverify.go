@@ -8,15 +8,14 @@ import (
 
 	"golang.org/x/term"
 
-	"relabel"
 	"relabel/safetext"
 )
 
-// exportVerify is `relabel export verify ID|DIR`. For a folder it needs no server, but uses a
+// exportVerify is `relabel export verify ID|DIR|PLACE`. For a folder and a place it needs no server, but uses a
 // running one to fetch a registered tokenizer.
 type exportVerify struct {
 	ClientFlags
-	Export    string `arg:"" name:"id|dir" help:"Id of the export, whose files are on this machine, or its folder."`
+	Export    string `arg:"" name:"id|dir|place" help:"Id of the export, whose files are on this machine or on the Hugging Face Hub, its folder, or its place there: hf://organisation/name@revision."`
 	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: the registered one, from the running server, or the folder that the manifest names."`
 	Template  string `placeholder:"FILE" type:"existingfile" help:"Chat template that replaces the folder's own."`
 	Render    bool   `default:"true" negatable:"" help:"Render the messages view again and compare it with the token views. Default: on."`
@@ -26,7 +25,7 @@ type exportVerify struct {
 
 // Run prints all problems and a last line with PASS or FAIL and what was read.
 func (c *exportVerify) Run(ctx context.Context, p *Ports) error {
-	return withFolder(ctx, c.ClientFlags, c.Export, func(dir string, fetch FetchTokenizer) error {
+	return exportFiles{c.ClientFlags, p, nil}.use(ctx, c.Export, func(dir string, fetch FetchTokenizer) error {
 		progress := new(ReadProgress)
 		done := showReading(ctx, progress)
 		report, err := p.VerifyExport(ctx, VerifyOptions{Dir: dir, Tokenizer: c.Tokenizer, Template: c.Template, Render: c.Render,
@@ -43,40 +42,6 @@ func (c *exportVerify) Run(ctx context.Context, p *Ports) error {
 		}
 		return nil
 	})
-}
-
-// withFolder calls use with the folder of an export that is given by its id or as a folder.
-func withFolder(ctx context.Context, f ClientFlags, export string, use func(dir string, fetch FetchTokenizer) error) error {
-	if IsFolder(export) {
-		return use(export, func(hash string) (relabel.TokenizerFiles, error) { return f.RegisteredTokenizer(ctx, hash) })
-	}
-	id, err := relabel.ParseID("export", export)
-	if err != nil {
-		return relabel.Errorf(relabel.CodeNotFound, "%s is neither a folder on this machine nor the id of an export; `relabel export list` shows all", export)
-	}
-	return f.With(ctx, func(cl *Session) error {
-		e, err := cl.Export(ctx, id)
-		if err != nil {
-			return err
-		}
-		if err := hasFiles(e); err != nil {
-			return err
-		}
-		return use(e.Directory, func(hash string) (relabel.TokenizerFiles, error) { return cl.RegisteredTokenizer(ctx, hash) })
-	})
-}
-
-// hasFiles returns an error for an export whose files cannot be read on this machine.
-func hasFiles(e relabel.Export) error {
-	switch {
-	case e.State == relabel.ExportFailed:
-		return relabel.Errorf(relabel.CodeConflict, "the export failed and has no files: %s", e.Failure)
-	case e.State != relabel.ExportDone:
-		return relabel.Errorf(relabel.CodeConflict, "the export is %s and has no complete files", e.State)
-	case !IsFolder(e.Directory):
-		return relabel.Errorf(relabel.CodeNotFound, "its files are in %s, not on this machine: fetch them and give their folder, or use the viewer", e.Directory)
-	}
-	return nil
 }
 
 func (c *exportVerify) print(report VerifyReport) error {

@@ -21,7 +21,8 @@ type ExportCommand struct {
 	Start  exportStart  `cmd:"" help:"Build a data set from a run's labelled states and wait for it."`
 	List   exportList   `cmd:"" help:"List data sets."`
 	Show   exportShow   `cmd:"" help:"Show a data set: its files, and what was excluded and why. With --row, a row of its files in colour."`
-	Verify exportVerify `cmd:"" help:"Check a data set's folder: its files against the manifest, each row, and that all views contain the same labels."`
+	Push   exportPush   `cmd:"" help:"Push a finished data set to the Hugging Face Hub in one commit. It can be repeated after any failure."`
+	Verify exportVerify `cmd:"" help:"Check a data set: its files against the manifest, each row, and that all views contain the same labels."`
 	Cancel exportCancel `cmd:"" help:"Cancel a data set that is being built."`
 	Delete exportDelete `cmd:"" help:"Remove a data set with its files."`
 }

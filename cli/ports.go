@@ -15,6 +15,9 @@ type Ports struct {
 	ReadManifest func(dir string) (relabel.Manifest, error)
 	// OpenView opens one view in an export's folder.
 	OpenView func(dir string, m relabel.Manifest, view relabel.View) ExportView
+	// FetchExport brings an export on the Hugging Face Hub into a folder of this machine, and PushExport pushes one.
+	FetchExport FetchExport
+	PushExport  func(ctx context.Context, o PushOptions) (place string, err error)
 	// VerifyExport checks an export's folder.
 	VerifyExport func(ctx context.Context, o VerifyOptions) (VerifyReport, error)
 	// OpenValidation connects to Docker. validate runs the tests of a task.
@@ -74,6 +77,18 @@ type VerifyOptions struct {
 	First     int    // problems of each kind that are reported one by one
 	Fetch     FetchTokenizer
 	Progress  *ReadProgress
+}
+
+// FetchExport brings the files of the export at a place on the Hugging Face Hub that only accepts by name, with its
+// manifest, into a folder of this machine; a nil only accepts all. It returns the folder, and the place at the commit that its
+// revision is now.
+type FetchExport func(ctx context.Context, place string, only func(name string) bool) (dir, at string, err error)
+
+// PushOptions say what is pushed where.
+type PushOptions struct {
+	Dir         string // folder of the export
+	Destination string
+	Sent        func(bytes, of int64) // receives the bytes that were uploaded, of those of all files
 }
 
 // ReadProgress counts what a check has read. It may be read concurrently.

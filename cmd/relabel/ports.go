@@ -40,6 +40,8 @@ func ports() *cli.Ports {
 		OpenView: func(dir string, m relabel.Manifest, view relabel.View) cli.ExportView {
 			return rows.FolderView(dir, m, view)
 		},
+		FetchExport:    fetchExport,
+		PushExport:     pushExport,
 		VerifyExport:   verifyExport,
 		OpenValidation: openValidation,
 		DetectRecipe:   detectRecipe,

@@ -8,9 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -161,74 +159,3 @@ func (*remote) Mode() fs.FileMode  { return 0o444 }
 func (*remote) ModTime() time.Time { return time.Time{} }
 func (*remote) IsDir() bool        { return false }
 func (*remote) Sys() any           { return nil }
-
-// Fetch brings files of a place, which names a commit, into a folder. Files that are there with the right
-// bytes are not fetched again. want chooses files by their names in the export. Files that the Hub keeps in LFS are compared
-// with their hashes.
-func (c *Client) Fetch(ctx context.Context, p Place, dir string, want func(name string) bool) error {
-	there, err := c.tree(ctx, p, p.Revision)
-	if err != nil {
-		return err
-	}
-	for repoPath, e := range there {
-		name, is := p.below(repoPath)
-		if !is || !want(name) {
-			continue
-		}
-		if !filepath.IsLocal(name) {
-			return &Error{Status: http.StatusOK, Message: "it lists a file outside of the folder", where: p.Repo}
-		}
-		if f, err := Describe(dir, name); err == nil {
-			if same, err := e.has(f); err == nil && same {
-				continue
-			}
-		}
-		if err := c.fetch(ctx, p, e, dir, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fetch brings one file into a folder.
-func (c *Client) fetch(ctx context.Context, p Place, e entry, dir, name string) error {
-	to := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(to), 0o750); err != nil {
-		return err
-	}
-	r := request{method: http.MethodGet, address: c.resolve(p, name)}
-	err := c.repeat(ctx, func() error {
-		ctx, cancel := context.WithTimeout(ctx, reachTime+time.Duration(e.Size/slowest)*time.Second)
-		defer cancel()
-		answer, err := c.send(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer answer.Body.Close()
-		return unanswered(r, writeAside(to, answer.Body))
-	})
-	if err != nil {
-		return err
-	}
-	f, err := Describe(dir, name)
-	if err != nil {
-		return err
-	}
-	if same, err := e.has(f); err != nil || !same {
-		return errors.Join(&Error{Status: http.StatusOK, Message: "the bytes of " + name + " are not those of the commit (SHA-256 " + f.SHA256 + ")", where: where(r)}, err, os.Remove(to))
-	}
-	return nil
-}
-
-// writeAside writes a file completely or not at all.
-func writeAside(name string, from io.Reader) error {
-	file, err := os.CreateTemp(filepath.Dir(name), ".fetched-*")
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, from)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return os.Rename(file.Name(), name)
-}
