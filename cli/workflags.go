@@ -15,6 +15,7 @@ type WorkFlags struct {
 	Rollouts int           `default:"4" env:"RELABEL_ROLLOUTS" help:"Trajectories of tasks to repair rolled out at once, each in a container. 0: none, with --repositories."`
 	Prefetch int           `default:"1" env:"RELABEL_PREFETCH" help:"Extra sandboxes to prepare while all slots are busy."`
 	Lease    time.Duration `default:"40s" env:"RELABEL_LEASE" help:"Lease length: a worker silent for this long loses its trajectories."`
+	Traces   string        `default:"off" enum:"off,spans,content" env:"RELABEL_TRACES" help:"Send rollouts as OpenTelemetry spans to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names: off, spans (without texts), or content (with prompts, answers and outputs)."`
 	Grace    time.Duration `default:"60s" env:"RELABEL_GRACE" help:"On shutdown, how long running turns may take before they are cancelled."`
 	SearchFlags
 	RetentionFlags

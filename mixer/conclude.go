@@ -87,6 +87,7 @@ func (r *rollout) releaseBroken(ctx context.Context, f *failure) error {
 	if err != nil {
 		return err
 	}
+	r.broke = f.reason
 	tell2(r.observe.Broke, f.reason, true)
 	r.log.Warn().Str("state", string(relabel.Queued)).Str("reason", string(f.reason)).Stringer("pause", pause).AnErr("cause", f.cause).Msg("trajectory")
 	return ErrReleased
@@ -130,6 +131,7 @@ func (r *rollout) fail(ctx context.Context, f *failure) error {
 	if err != nil {
 		return err
 	}
+	r.broke = f.reason
 	tell2(r.observe.Broke, f.reason, false)
 	r.log.Warn().Str("state", string(relabel.Failed)).Str("reason", string(f.reason)).AnErr("cause", f.cause).Msg("trajectory")
 	return nil

@@ -18,6 +18,7 @@ func (r *rollout) endRollout(life context.Context, reason relabel.EndReason) (en
 	ending = relabel.Ending{Reason: reason, Patch: patch, Submitted: reason == relabel.EndFinish && len(patch) > 0 && applies}
 	err = r.write(life, func(ctx context.Context) error { return r.store.EndRollout(ctx, r.claim.Fence, ending) })
 	if err == nil {
+		r.ended = reason
 		r.log.Info().Str("state", string(relabel.Labelling)).Str("end", string(reason)).Bool("submitted", ending.Submitted).Msg("trajectory")
 	}
 	return ending, err

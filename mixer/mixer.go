@@ -135,7 +135,7 @@ func (m *Mixer) Roll(ctx context.Context, free func()) error {
 	r.labels.stop()
 	r.closeSandbox(ctx)
 	err = r.conclude(ctx, life, err)
-	tell(m.observe.Ended, r.timer.sum())
+	tell(m.observe.Ended, AttemptEnd{Claim: claim, StartedAt: since, Spent: r.timer.sum(), Reason: r.ended, Failure: r.broke, Err: err})
 	return err
 }
 

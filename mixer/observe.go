@@ -13,8 +13,8 @@ import (
 type Observe struct {
 	// Started reports the time that it took to prepare a sandbox, successfully or not.
 	Started func(took time.Duration, err error)
-	// Committed reports a turn, and how long its commit took.
-	Committed func(turn relabel.Turn, took time.Duration)
+	// Committed reports a turn of a trajectory, and how long its commit took.
+	Committed func(c relabel.Claim, turn relabel.Turn, took time.Duration)
 	// Settled reports a pending label that has become available or missing.
 	Settled func(label relabel.Action)
 	// Replayed reports turns that were executed again, and whether all reached the recorded states.
@@ -22,8 +22,18 @@ type Observe struct {
 	// Broke reports that an attempt ended for a reason outside of the agent. again means that
 	// another attempt follows.
 	Broke func(reason relabel.FailureReason, again bool)
-	// Ended reports the phase times of an attempt.
-	Ended func(spent relabel.TimeSpent)
+	// Ended reports the end of an attempt.
+	Ended func(e AttemptEnd)
+}
+
+// AttemptEnd describes an attempt that has ended.
+type AttemptEnd struct {
+	Claim     relabel.Claim
+	StartedAt time.Time
+	Spent     relabel.TimeSpent
+	Reason    relabel.EndReason     // why the rollout ended, in this attempt or an earlier one; "" if it has not
+	Failure   relabel.FailureReason // what ended the attempt outside of the agent; "" for nothing
+	Err       error                 // nil if the trajectory is done, failed or waits for labels; see Mixer.Roll
 }
 
 // tell calls an observer, if it is set.

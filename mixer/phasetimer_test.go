@@ -39,8 +39,8 @@ func TestWhereTheTimeWentSumsUp(t *testing.T) {
 		var turns []relabel.Turn
 		var ended []relabel.TimeSpent
 		b := watched("sTs", 3, &bytes.Buffer{}, Observe{
-			Committed: func(turn relabel.Turn, _ time.Duration) { turns = append(turns, turn) },
-			Ended:     func(spent relabel.TimeSpent) { ended = append(ended, spent) },
+			Committed: func(_ relabel.Claim, turn relabel.Turn, _ time.Duration) { turns = append(turns, turn) },
+			Ended:     func(e AttemptEnd) { ended = append(ended, e.Spent) },
 		})
 		b.environment.student = answers(relabel.Student, 3, 300*time.Millisecond, time.Second)
 		b.environment.teacher = func(ctx context.Context, req relabel.ChatRequest) (relabel.Completion, error) {

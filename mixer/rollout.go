@@ -24,15 +24,17 @@ type rollout struct {
 	teacher Policy // nil if it is not asked
 	student Policy // nil if the student executes no turn
 	labels  *labels
-	episode Episode             // nil while there is no sandbox
-	state   []relabel.Message   // st
-	sizes   *chat.PromptSizes   // of state
-	prompt  int                 // tokens of s1, if the run bounds them or what follows
-	rule    labelrule.Rule      // at which states the teacher is asked for a label
-	failed  bool                // a call of the last turn failed, or had an exit code other than 0
-	silent  int                 // consecutive actions without a call
-	last    *relabel.BrokenTurn // the last action that was executed completely in the sandbox; nil before
-	clock   *wallClock          // during the loop of turns
+	episode Episode               // nil while there is no sandbox
+	state   []relabel.Message     // st
+	sizes   *chat.PromptSizes     // of state
+	prompt  int                   // tokens of s1, if the run bounds them or what follows
+	rule    labelrule.Rule        // at which states the teacher is asked for a label
+	failed  bool                  // a call of the last turn failed, or had an exit code other than 0
+	silent  int                   // consecutive actions without a call
+	last    *relabel.BrokenTurn   // the last action that was executed completely in the sandbox; nil before
+	clock   *wallClock            // during the loop of turns
+	ended   relabel.EndReason     // why the rollout ended, "" before
+	broke   relabel.FailureReason // what ended the attempt outside of the agent, "" for nothing
 	// deferred counts the turns whose labels are requested after the rollouts.
 	deferred int
 	// releaseRequested is closed when the trajectory is to return to the queue after the running
@@ -116,6 +118,7 @@ func (r *rollout) awaitEnd(life context.Context) (release func(), err error) {
 // only labels may be pending.
 func (r *rollout) rollOut(life context.Context) (ending relabel.Ending, err error) {
 	if end := r.claim.Ending; end != nil {
+		r.ended = end.Reason
 		if r.tooEarly() {
 			r.deferred = r.pendingLabels()
 		} else {

@@ -173,7 +173,9 @@ func (r *rollout) commit(life context.Context, turn relabel.Turn, label *pending
 	if err != nil {
 		return err
 	}
-	tell2(r.observe.Committed, turn, time.Since(begun))
+	if r.observe.Committed != nil {
+		r.observe.Committed(r.claim, turn, time.Since(begun))
+	}
 	if label != nil && !arrived {
 		r.labels.settleLater(label)
 	}

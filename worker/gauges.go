@@ -41,6 +41,27 @@ func (m *Metrics) AddRollouts(activity func() []relabel.RolloutActivity) {
 	}))
 }
 
+var descTraces = prometheus.NewDesc("relabel_trace_spans_total", "Spans of this process, by whether the collector took them.", []string{"outcome"}, nil)
+
+// spanCounts reads the counts of spans at each scrape.
+type spanCounts func() (sent, failed, dropped int64)
+
+// Describe declares the counter.
+func (spanCounts) Describe(to chan<- *prometheus.Desc) { to <- descTraces }
+
+// Collect reads the counts.
+func (c spanCounts) Collect(to chan<- prometheus.Metric) {
+	sent, failed, dropped := c()
+	for outcome, n := range map[string]int64{"sent": sent, "failed": failed, "dropped": dropped} {
+		to <- prometheus.MustNewConstMetric(descTraces, prometheus.CounterValue, float64(n), outcome)
+	}
+}
+
+// AddTraces adds the spans of this process: sent, failed to be sent, and dropped because too many waited.
+func (m *Metrics) AddTraces(counts func() (sent, failed, dropped int64)) {
+	m.registry.MustRegister(spanCounts(counts))
+}
+
 var (
 	descEngineUp    = desc("relabel_docker_up", "1 if the engine gets new sandboxes, 0 while it fails or is full.", "docker")
 	descEngineUsed  = desc("relabel_docker_sandboxes", "Sandboxes of this process on the engine.", "docker")

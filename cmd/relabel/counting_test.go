@@ -22,7 +22,7 @@ func TestAWorkerCountsPromptsAsSent(t *testing.T) {
 	noError(t, err)
 	p, err := openProcess(db, t.TempDir(), cli.ResourceFlags{}, quietLog())
 	noError(t, err)
-	w := &work{process: p, policies: p.newPolicies("")}
+	w := &work{process: p, policies: p.newPolicies("", nil)}
 	count := w.environment().Count
 	if count == nil || w.newLabeller().World.Count == nil {
 		t.Fatal("nothing is counted")

@@ -10,6 +10,7 @@ import (
 	"relabel/policy"
 	"relabel/shard/tokenizers"
 	"relabel/worker"
+	"relabel/worker/tracing"
 )
 
 // policies are the clients of this process, one per policy version. They share endpoints, so
@@ -20,8 +21,8 @@ type policies struct {
 	counter *tokenizers.Counter
 }
 
-// newPolicies returns clients that read their keys from the folder secrets.
-func (p *process) newPolicies(secrets string) *policies {
+// newPolicies returns clients that read their keys from the folder secrets. Their calls are traced.
+func (p *process) newPolicies(secrets string, traces *tracing.Tracer) *policies {
 	m := p.metrics
 	options := policy.Options{
 		Secrets: policy.Secrets{Dir: secrets},
@@ -37,7 +38,11 @@ func (p *process) newPolicies(secrets string) *policies {
 	connect := func(of relabel.Policy, record worker.RecordCall) (worker.Client, error) {
 		own := options
 		own.Record = record
-		return policy.Open(of, own)
+		client, err := policy.Open(of, own)
+		if err != nil {
+			return nil, err
+		}
+		return traces.Client(of, client), nil
 	}
 	clients := worker.NewClients(worker.ClientsConfig{Connect: connect, Record: p.db.RecordCall, Metrics: m})
 	return &policies{clients, options, tokenizers.NewCounter(p.tokenizers)}

@@ -23,6 +23,7 @@ import (
 	"relabel/store"
 	"relabel/webhook"
 	"relabel/worker"
+	"relabel/worker/tracing"
 )
 
 // What a process does at once of the work beside rollouts.
@@ -46,6 +47,7 @@ type work struct {
 	host     *fleet.Fleet
 	capacity worker.Capacity
 	policies *policies
+	traces   *tracing.Tracer  // nil unless --traces
 	verifier *verify.Verifier // shared: it caches the results of gold patches
 	mixer    *mixer.Mixer     // of tasks to repair
 	searches *searches        // of tasks to localise; nil without a folder of mirrors
@@ -86,18 +88,26 @@ func (p *process) startWorkOn(ctx context.Context, host *fleet.Fleet, searches *
 		return nil, err
 	}
 	w.capacity = worker.Capacity{Fleet: host, Disk: disk, Searches: f.Searching(), NoRepairs: f.Rollouts == 0}
-	w.policies = own.newPolicies(f.Secrets)
+	if w.traces, err = tracing.New(ctx, tracing.Config{Mode: tracing.Mode(f.Traces), Version: version, Worker: w.me.Name, Log: own.log}); err != nil {
+		return nil, err
+	}
+	w.policies = own.newPolicies(f.Secrets, w.traces)
 	slots := mixer.Slots{Rollouts: f.Rollouts, Prefetch: f.Prefetch}
-	observe := mixer.Observe{Started: p.metrics.Started, Committed: p.metrics.Committed, Settled: p.metrics.Labelled,
-		Replayed: p.metrics.Replayed, Broke: p.metrics.Failed, Ended: p.metrics.Ended}
-	w.mixer = mixer.New(mixer.Config{Store: p.db.Store, Environment: w.environment(), Owner: w.me.Name, Lease: f.Lease,
+	observe := w.observe()
+	w.mixer = mixer.New(mixer.Config{Store: p.db.Store, Environment: w.traced(w.environment()), Owner: w.me.Name, Lease: f.Lease,
 		Slots: slots, Room: w.capacity.Check, Log: own.log, Observe: observe})
 	if searches != nil {
-		searches.mixer = mixer.New(mixer.Config{Store: p.db.Store, Environment: w.searchEnvironment(), Owner: w.me.Name, Kind: relabel.Localise,
+		searches.mixer = mixer.New(mixer.Config{Store: p.db.Store, Environment: w.traced(w.searchEnvironment()), Owner: w.me.Name, Kind: relabel.Localise,
 			Lease: f.Lease, Slots: mixer.Slots{Rollouts: f.Searches}, Room: func(context.Context) error { return disk.Check() }, Log: own.log, Observe: observe})
 	}
 	p.metrics.AddRollouts(w.activity)
 	p.metrics.AddEngines(host.Health)
+	if w.traces != nil {
+		p.metrics.AddTraces(func() (sent, failed, dropped int64) {
+			c := w.traces.Counts()
+			return c.Sent, c.Failed, c.Dropped
+		})
+	}
 	labels := w.newLabeller()
 	queue, err := w.queue(labels, slots.Claims())
 	if err != nil {
@@ -110,6 +120,7 @@ func (p *process) startWorkOn(ctx context.Context, host *fleet.Fleet, searches *
 	w.Worker, err = worker.New(worker.Config{Store: p.db.Store, Queue: queue, Rollouts: w.rollouts(),
 		Drain: []func(){labels.Drain}, Me: w.me, Engines: host.Health, Recover: recovery.RunNow, Services: services,
 		Hurry: worker.Hurried, Grace: f.Grace, Close: func() error {
+			w.traces.Close()
 			searches.close()
 			return host.Close()
 		}, Log: own.log})

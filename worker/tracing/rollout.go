@@ -1,0 +1,109 @@
+package tracing
+
+import (
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"relabel"
+)
+
+// Attempt describes an attempt that has ended.
+type Attempt struct {
+	Claim     relabel.Claim
+	StartedAt time.Time
+	Spent     relabel.TimeSpent
+	Reason    relabel.EndReason     // why the rollout ended; "" if it has not
+	Failure   relabel.FailureReason // what ended the attempt outside of the agent; "" for nothing
+	Err       error                 // of the store, or of a release
+}
+
+func placeOf(c relabel.Claim) place { return place{c.TrajectoryID, c.Attempt} }
+
+// Attempt sends the invoke_agent span of an attempt. Its turns were sent before.
+func (t *Tracer) Attempt(a Attempt) {
+	if t == nil {
+		return
+	}
+	c, at := a.Claim, placeOf(a.Claim)
+	s := span{place: at, id: at.turn(0), name: named(semconv.GenAIOperationNameInvokeAgent, c.Run.Scaffold), kind: trace.SpanKindInternal,
+		begun: a.StartedAt, ended: time.Now()}
+	outcome := ""
+	outcome, s.failed = outcomeOf(a)
+	s.attributes = []attribute.KeyValue{
+		semconv.GenAIOperationNameInvokeAgent, semconv.GenAIAgentName(c.Run.Scaffold), semconv.GenAIConversationID(c.TrajectoryID.String()),
+		attribute.String("relabel.run", c.Run.Name), attribute.String("relabel.instance_id", c.Trajectory.InstanceID),
+		attribute.String("relabel.kind", string(c.Iteration.Kind)), attribute.Int("relabel.iteration", c.Iteration.Number),
+		attribute.Int("relabel.generation", c.Trajectory.Generation), attribute.Int("relabel.attempt", c.Attempt),
+		attribute.String("relabel.executors", string(c.Trajectory.Executors)), attribute.String("relabel.end_reason", string(a.Reason)),
+		attribute.Int("relabel.replayed_turns", len(c.Turns)), attribute.String("relabel.outcome", outcome),
+	}
+	for part, ms := range a.Spent.Parts() {
+		s.attributes = append(s.attributes, attribute.Int64("relabel.time."+part+"_ms", ms))
+	}
+	if c.Trajectory.Trail > 0 && c.Trajectory.Trail != c.Attempt { // its turns are in that attempt's trace
+		earlier := place{c.TrajectoryID, c.Trajectory.Trail}
+		s.links = []trace.Link{{SpanContext: earlier.context(earlier.turn(0))}}
+	}
+	t.send(s)
+}
+
+// outcomeOf says how an attempt ended, and what went wrong if anything did. A release is not an error: another
+// attempt continues.
+func outcomeOf(a Attempt) (outcome string, failed relabel.Code) {
+	var known *relabel.Error
+	switch {
+	case a.Failure != "":
+		return "failed", relabel.Code(a.Failure)
+	case a.Err == nil:
+		return "ended", ""
+	case !errors.As(a.Err, &known):
+		return "released", ""
+	case known.Code == relabel.CodeLeaseLost:
+		return "lost", ""
+	}
+	return "released", known.Code
+}
+
+// Started sends a span of the preparation of the sandbox.
+func (t *Tracer) Started(c relabel.Claim, begun time.Time, err error) {
+	if t == nil {
+		return
+	}
+	at := placeOf(c)
+	t.send(span{place: at, parent: at.turn(0), name: "start sandbox", kind: trace.SpanKindInternal, begun: begun, ended: time.Now(),
+		attributes: []attribute.KeyValue{semconv.GenAIConversationID(c.TrajectoryID.String())}, failed: relabel.CodeOf(err)})
+}
+
+// Verified sends a span of the verification.
+func (t *Tracer) Verified(c relabel.Claim, begun time.Time, v relabel.Verdict, err error) {
+	if t == nil {
+		return
+	}
+	at := placeOf(c)
+	s := span{place: at, parent: at.turn(0), name: "verify", kind: trace.SpanKindInternal, begun: begun, ended: time.Now(), failed: relabel.CodeOf(err)}
+	s.attributes = []attribute.KeyValue{semconv.GenAIConversationID(c.TrajectoryID.String())}
+	switch {
+	case err != nil:
+	case v.Infra != "":
+		s.failed = relabel.Code(relabel.FailVerifier)
+	default:
+		s.attributes = append(s.attributes, verdictAttributes(v)...)
+	}
+	t.send(s)
+}
+
+func verdictAttributes(v relabel.Verdict) []attribute.KeyValue {
+	score, label := 0.0, relabel.VerdictFailed
+	if v.Passed {
+		score, label = 1, relabel.VerdictPassed
+	}
+	if v.Score != nil {
+		score, label = *v.Score, relabel.VerdictScore
+	}
+	return []attribute.KeyValue{semconv.GenAIEvaluationName("verdict"), semconv.GenAIEvaluationScoreValue(score),
+		semconv.GenAIEvaluationScoreLabel(string(label)), attribute.String("relabel.verdict.reason", string(v.Reason))}
+}
