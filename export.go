@@ -67,24 +67,13 @@ const (
 	AgreementDiffers Agreement = "differs" // only states where the student deviated from the label
 )
 
-// View is a format of an export's rows.
-type View string
-
-// The views. All but messages contain tokens.
-const (
-	ViewMessages View = "messages" // a row is a labelled state as chat messages
-	ViewLinear   View = "linear"   // a row is one sequence
-	ViewPacked   View = "packed"   // a row is a bin of sequences
-	ViewTree     View = "tree"     // a row is a bin of token trees
-)
-
-// Views are all views, in the order in which an export writes them.
-var Views = []View{ViewMessages, ViewLinear, ViewPacked, ViewTree}
-
 // ExportForm is the format of an export. Fields about tokens are empty if messages is the only
 // view.
 type ExportForm struct {
-	Views []View `json:"views,omitempty" name:"view" minItems:"1" maxItems:"4" uniqueItems:"true" enum:"messages,linear,packed,tree" doc:"Row formats. Default: messages."`
+	Views []View `json:"views,omitempty" name:"view" minItems:"1" maxItems:"7" uniqueItems:"true" enum:"messages,linear,packed,tree,arrow,prompt_completion,chat" doc:"Row formats. Default: messages; with for, what that trainer reads. arrow, prompt_completion and chat are written for a trainer only."`
+	// For is the name of a trainer of package trainers, which determines views, Bare and Dialect.
+	For     string  `json:"for,omitempty" placeholder:"TRAINER" maxLength:"40" help:"Write what this trainer's loader reads, with its configuration, or refuse with the reason: trl, verl, axolotl, llama-factory, ms-swift, openrlhf, megatron-bridge, nemo-rl, automodel, skyrl, slime, tinker, openai, prime-rl." doc:"Write what this trainer's loader reads, with its configuration, or refuse with the reason: trl, prime-rl, verl, slime, nemo-rl, automodel, megatron-bridge, axolotl, ms-swift, llama-factory, skyrl, openrlhf, tinker or openai. Views may add messages and linear, or name another view that the trainer reads."`
+	Dialect Dialect `json:"dialect,omitempty" kong:"-" readOnly:"true" doc:"Form of the rows of chat or prompt_completion, from for; absent without such a view."`
 	// Tokenizer is the student's tokenizer as the user gave it: the name or hash of a registered
 	// one, whose hash is in TokenizerHash, or a path below --tokenizers of the building machines.
 	// TemplateText replaces the tokenizer's chat template, as does Template, the path of a file
@@ -112,14 +101,19 @@ type ExportForm struct {
 	Bare          bool          `json:"bare,omitempty" doc:"Write linear rows with only input_ids, attention_mask and labels, for loaders that require exactly these columns."`
 }
 
-// Tokens reports whether a view of tokens is asked for.
+// Tokens reports whether a view is asked for that needs the student's tokenizer.
 func (f ExportForm) Tokens() bool {
 	for _, v := range f.Views {
-		if v != ViewMessages {
+		if v != ViewMessages && !(v == ViewChat && f.Dialect == DialectWeight) {
 			return true
 		}
 	}
 	return false
+}
+
+// HasText reports whether a view is asked for whose text the trainer renders or encodes itself.
+func (f ExportForm) HasText() bool {
+	return slices.Contains(f.Views, ViewChat) && f.Dialect != DialectLoss || slices.Contains(f.Views, ViewPromptCompletion)
 }
 
 // ArgumentsForm is the form in which templates receive the arguments of a call.

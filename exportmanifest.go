@@ -49,6 +49,8 @@ type Manifest struct {
 	// Mix describes the sources of a mix; absent without one. Run, recipe, selection, teacher, student,
 	// iterations, beta, rho and label_rules are those of the export's own run.
 	Mix *ManifestMix `json:"mix,omitempty"`
+	// For is the trainer that the export was made for; absent if it was made for none.
+	For *ManifestFor `json:"for,omitempty"`
 }
 
 // ManifestAdvantage describes the advantages of an export: A = (R − mean) ÷ (std + ε) over the
@@ -188,6 +190,11 @@ type ExportRow struct {
 
 	// The messages view: a state st, the tools and the label ãt as JSON text.
 	Messages, Tools, Label string
+
+	// The views prompt_completion and chat. The lists have one text each in the dialect text, else a JSON text per message.
+	Prompt, Completion []string
+	Variables          string // chat_template_kwargs as JSON text
+	Line               string // of chat, without its line break
 
 	// The token views. Labels are unshifted, and Unsupervised at tokens without loss; weights
 	// have the index of their label.

@@ -11,6 +11,7 @@ import (
 
 	"relabel"
 	"relabel/api"
+	"relabel/trainers"
 )
 
 func (s *site) addExports() {
@@ -41,6 +42,9 @@ func (s *site) startExport(ctx context.Context, in *of[api.NewExport]) (*of[rela
 		return nil, err
 	}
 	if e.Form, err = s.exportForm(ctx, b.ExportForm, last.StudentID); err != nil {
+		return nil, err
+	}
+	if err := s.checkTrainer(ctx, e); err != nil {
 		return nil, err
 	}
 	if e, err = s.Exports.Prepare(ctx, run.Recipe, e); err != nil {
@@ -123,6 +127,10 @@ func isModeFlag(flag string) bool {
 // exportForm fills in the defaults: tokenizer and template are those of the last iteration's
 // student.
 func (s *site) exportForm(ctx context.Context, f relabel.ExportForm, student relabel.ID) (relabel.ExportForm, error) {
+	f, err := trainers.Resolve(f)
+	if err != nil {
+		return f, err
+	}
 	f.Arguments = relabel.ArgumentsForm(unless(string(f.Arguments), "auto"))
 	f.Reasoning = relabel.ReasoningForm(unless(string(f.Reasoning), "template"))
 	options, err := canonicalObject(f.TemplateOptions)

@@ -157,6 +157,7 @@ func describeForms(description *huma.OpenAPI) {
 		schema.Properties["template_options"].Type = huma.TypeObject
 	}
 	delete(request.Properties, "tokenizer_hash")
+	delete(request.Properties, "dialect")
 	request.PrecomputeMessages()
 	form.Required = append(form.Required, "views")
 }

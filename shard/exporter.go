@@ -12,6 +12,7 @@ import (
 	"relabel"
 	"relabel/shard/hub"
 	"relabel/shard/tokenizers"
+	"relabel/trainers"
 )
 
 // partBytes is the stored text of one part, in bytes before compression: about eight million
@@ -165,6 +166,9 @@ func (x *Exporter) clear(ctx context.Context, e relabel.Export) error {
 // tokenizer, tests its template, and returns CodeInvalid, naming the field, if the form or the
 // destination is invalid.
 func (x *Exporter) Prepare(ctx context.Context, recipe relabel.Recipe, e relabel.Export) (_ relabel.Export, err error) {
+	if e.Form, err = trainers.Resolve(e.Form); err != nil {
+		return e, err
+	}
 	if !e.Form.Tokens() {
 		if field := tokenField(e.Form); field != "" {
 			return e, relabel.Errorf(relabel.CodeInvalid, "applies to token views only, and none is selected: add linear, packed or tree").On(field)
@@ -174,6 +178,9 @@ func (x *Exporter) Prepare(ctx context.Context, recipe relabel.Recipe, e relabel
 	e.Form.Views = inOrder(e.Form.Views)
 	if recipe == relabel.OPD {
 		e.Form.WeightSpan = cmp.Or(e.Form.WeightSpan, relabel.SpanToken)
+	}
+	if err := trainers.CheckWeights(e.Form, recipe, mixWeights(e)); err != nil {
+		return e, err
 	}
 	if err := checkForm(e.Form); err != nil {
 		return e, err
@@ -185,8 +192,12 @@ func (x *Exporter) Prepare(ctx context.Context, recipe relabel.Recipe, e relabel
 		return e, err
 	}
 	if e.Form.Tokens() {
-		if _, e.ModelCheck, err = x.openStudent(ctx, e.Form); err != nil {
+		student, checked, err := x.openStudent(ctx, e.Form)
+		if err != nil {
 			return e, err
+		}
+		if e.ModelCheck = checked; !fits(e.Form, student.Arguments) {
+			return e, relabel.Errorf(relabel.CodeInvalid, "%s gives the arguments of calls to the template as text, and the student's template needs objects", e.Form.For).On("for")
 		}
 	}
 	if hub.IsPlace(e.Destination) {
@@ -204,7 +215,7 @@ func (x *Exporter) Prepare(ctx context.Context, recipe relabel.Recipe, e relabel
 }
 
 func inOrder(views []relabel.View) []relabel.View {
-	return slices.DeleteFunc(slices.Clone(relabel.Views), func(v relabel.View) bool { return !slices.Contains(views, v) })
+	return slices.DeleteFunc(slices.Clone(relabel.AllViews), func(v relabel.View) bool { return !slices.Contains(views, v) })
 }
 
 // tokenField returns the first field that is set but applies to token views only, or "".
@@ -238,7 +249,7 @@ func checkForm(f relabel.ExportForm) error {
 		return bad("template", "conflicts with template_text: give only one of them")
 	case f.Bare && !slices.Contains(f.Views, relabel.ViewLinear):
 		return bad("bare", "applies to the linear view only, which is not selected")
-	case f.Bare && f.Normalisation == relabel.PerTransition:
+	case f.Bare && f.For == "" && f.Normalisation == relabel.PerTransition:
 		return bad("bare", "rows have no weights, so each token has weight 1: normalisation must be token")
 	case f.MaxLength > f.Capacity:
 		return bad("max_length", "exceeds the capacity: no bin could hold such a row")

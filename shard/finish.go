@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -43,7 +44,8 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 			return err
 		}
 	}
-	if err := writeWhole(scratch, run, e, sum, m); err != nil {
+	names, err := writeWhole(scratch, run, e, sum, m)
+	if err != nil {
 		return folderError(err)
 	}
 	at, err := x.storage(ctx, e)
@@ -51,14 +53,14 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 		return err
 	}
 	e.Files = nil
-	for _, name := range []string{excludedName, readmeName, manifestName} {
+	for _, name := range append(names[:len(names):len(names)], manifestName) {
 		f, err := describeFile(scratch.path(name), name)
 		if err != nil {
 			return folderError(err)
 		}
 		e.Files = append(e.Files, f)
 	}
-	for _, name := range []string{excludedName, readmeName} {
+	for _, name := range names {
 		if err := at.put(ctx, name, scratch.path(name)); err != nil {
 			return err
 		}
@@ -117,17 +119,33 @@ func emptyExport(run relabel.Run, excluded map[string]int) error {
 	return relabel.Errorf(relabel.CodeConflict, "all labelled states were excluded: %s", reasonsText(run, excluded))
 }
 
-// writeWhole writes README.md and manifest.json to the scratch folder.
-func writeWhole(scratch *scratch, run relabel.Run, e relabel.Export, sum summary, m relabel.Manifest) error {
+// writeWhole writes the trainer's files, README.md and manifest.json to the scratch folder. It returns the names of
+// all files outside of the views but manifest.json.
+func writeWhole(scratch *scratch, run relabel.Run, e relabel.Export, sum summary, m relabel.Manifest) ([]string, error) {
+	own, described, err := trainerFiles(run, e, m)
+	if err != nil {
+		return nil, err
+	}
+	m.For = described
+	names := []string{excludedName}
+	for _, f := range own {
+		if err := os.MkdirAll(filepath.Dir(scratch.path(f.Name)), folderMode); err != nil {
+			return nil, err
+		}
+		if err := writeFile(scratch.path(f.Name), []byte(f.Text)); err != nil {
+			return nil, err
+		}
+		names = append(names, f.Name)
+	}
 	var readme bytes.Buffer
 	if err := writeReadme(&readme, run, e, sum, m); err != nil {
-		return err
+		return nil, err
 	}
 	manifest, err := encodeManifest(m)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(writeFile(scratch.path(readmeName), readme.Bytes()), writeFile(scratch.path(manifestName), manifest))
+	return append(names, readmeName), errors.Join(writeFile(scratch.path(readmeName), readme.Bytes()), writeFile(scratch.path(manifestName), manifest))
 }
 
 func describeFile(local, name string) (relabel.ExportFile, error) {

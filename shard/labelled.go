@@ -22,6 +22,7 @@ type labelled struct {
 	group    string               // see groupID
 	actors   map[relabel.Role]int // exported labels by who acted at their turn
 	text     int64                // approximate bytes of its rows of the messages view
+	loose    int                  // rows of the view chat without a tokenizer
 	keep     map[int][]float32    // exported labels by turn, with their token weights; nil without a tokenizer
 	roots    []*tree.Root
 	special  int // occurrences of special tokens' text in its messages
@@ -87,7 +88,7 @@ func (b *selector) label(tr relabel.ExportTrajectory, dropped map[int]Reason) (*
 			return nil, err
 		}
 	}
-	l.text = b.size(l)
+	l.text, l.loose = b.size(l), len(executedConversations(l, tr))
 	l.actors = map[relabel.Role]int{}
 	for t := range l.keep {
 		l.actors[tr.Turns[t-1].Executor]++
@@ -266,18 +267,25 @@ func (b *selector) fill(c *render.Conversation, to *tree.Turn, l *labelled, turn
 	if !wanted {
 		return nil
 	}
-	if to.Answer, err = c.Label(turn.Label.Message.Canonical(turn.T)); err == nil {
-		to.Prompt, to.Labelled = prompt, true
+	if to.Answer, err = c.Label(turn.Label.Message.Canonical(turn.T)); err != nil {
+		return err
 	}
-	return err
+	if b.form.HasText() {
+		if err := c.CheckText(prompt, to.Answer); err != nil {
+			to.Answer = nil
+			return err
+		}
+	}
+	to.Prompt, to.Labelled = prompt, true
+	return nil
 }
 
 // servedPrompt returns the prompt IDs that the label's server received, nil if the label is
 // not the student's own. Served IDs include the reasoning, so they are not used where
-// reasoning is dropped.
+// reasoning is dropped, nor beside text, which the trainer encodes itself.
 func (b *selector) servedPrompt(l *labelled, turn relabel.Turn) []int32 {
 	switch {
-	case turn.Label.PolicyID != l.Student.ID || b.form.Reasoning == relabel.ReasoningDrop:
+	case turn.Label.PolicyID != l.Student.ID || b.form.Reasoning == relabel.ReasoningDrop || b.form.HasText():
 		return nil
 	case turn.Label.PromptTokenIDs != nil:
 		return turn.Label.PromptTokenIDs

@@ -68,23 +68,28 @@ func writeMessages(dir string, from *messagesRows, version string, p part) (view
 	})
 }
 
+// reread reads the trajectories of a part again, one after the other, for views of text.
+type reread struct {
+	run  relabel.Run
+	form relabel.ExportForm
+	all  []*labelled
+	read func() (relabel.ExportTrajectory, error, bool) // yields the trajectories of all again, in order
+
+	open int                      // number of trajectories read; the last one is open
+	tr   relabel.ExportTrajectory // the open one
+}
+
 // messagesRows yields the rows of trajectories one after the other.
 type messagesRows struct {
-	run   relabel.Run
-	form  relabel.ExportForm
-	tools string
-	all   []*labelled
-	read  func() (relabel.ExportTrajectory, error, bool) // yields the trajectories of all again, in order
-
-	passed int                      // rows of the trajectories before the open one
-	open   int                      // number of trajectories read; the last one is open
-	tr     relabel.ExportTrajectory // the open one
-	next   int                      // index of the turn at which state stands
-	state  stateText                // nil: the open trajectory's state is not started
+	reread
+	tools  string
+	passed int       // rows of the trajectories before the open one
+	next   int       // index of the turn at which state stands
+	state  stateText // nil: the open trajectory's state is not started
 }
 
 func newMessagesRows(b *selector, all []*labelled, read func() (relabel.ExportTrajectory, error, bool)) *messagesRows {
-	return &messagesRows{run: b.run, form: b.form, tools: string(chat.AppendTools(nil, b.run.Prompts.Tools)), all: all, read: read}
+	return &messagesRows{reread: reread{run: b.run, form: b.form, all: all, read: read}, tools: string(chat.AppendTools(nil, b.run.Prompts.Tools))}
 }
 
 // at returns row i. Rows must be requested in ascending order; gaps are allowed.
@@ -96,6 +101,7 @@ func (m *messagesRows) at(i int) (messagesRow, error) {
 		if err := m.advance(); err != nil {
 			return messagesRow{}, err
 		}
+		m.next, m.state = 0, nil
 	}
 	l := m.all[m.open-1]
 	wanted := l.kept(i - m.passed)
@@ -110,16 +116,16 @@ func (m *messagesRows) at(i int) (messagesRow, error) {
 }
 
 // advance opens the next trajectory.
-func (m *messagesRows) advance() error {
-	tr, err, there := m.read()
+func (r *reread) advance() error {
+	tr, err, there := r.read()
 	if err != nil {
 		return err
 	}
-	l := m.all[m.open]
+	l := r.all[r.open]
 	if !there || !l.of(tr) {
 		return relabel.Errorf(relabel.CodeConflict, "trajectory %s has changed while the export was built: start the export again", l.Trajectory.ID)
 	}
-	m.tr, m.open, m.next, m.state = tr, m.open+1, 0, nil
+	r.tr, r.open = tr, r.open+1
 	return nil
 }
 

@@ -143,9 +143,12 @@ func (o *output) write(ctx context.Context, b *selector, all []*labelled) (map[r
 	figures := map[relabel.View]viewFigures{}
 	for _, view := range f.Views {
 		var err error
-		if view == relabel.ViewMessages {
+		switch view {
+		case relabel.ViewMessages:
 			figures[view], err = o.writeMessages(ctx, b, all, p)
-		} else {
+		case relabel.ViewChat, relabel.ViewPromptCompletion:
+			figures[view], err = o.writeText(ctx, view, b, all, v, p)
+		default:
 			figures[view], err = v.write(view, o.scratch.dir, p)
 		}
 		if err != nil {

@@ -44,8 +44,24 @@ func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m 
 		"OnPolicy": run.Recipe.OnPolicy(),
 		"PerToken": perToken, "Weighted": (run.Recipe.OnPolicy() || !perToken) && !e.Form.Bare, "Ruled": ruledOf(m), "TRL": trl,
 		"Teacher": teacher, "Rounds": rounds, "Asked": askedText(m.Selection.ExportSelection), "AskedRounds": m.Selection.ExportSelection.DescribeIterations(),
+		"FirstParquet": firstParquet(m.Views), "Spans": slices.ContainsFunc(m.Views, hasSpans), "Programs": m.For == nil && slices.ContainsFunc(m.Views, hasSpans),
 		"Preset": run.Preset, "Source": preset.Source(), "Trainer": run.Trainer, "Prompts": m.PromptCheck, "Excluded": excludedText(m.Excluded), "ExcludedName": excludedName,
 	})
+}
+
+// firstParquet is the first view that load_dataset finds by its name, "" if there is none.
+func firstParquet(views []relabel.View) relabel.View {
+	for _, v := range views {
+		if v.IsParquet() {
+			return v
+		}
+	}
+	return ""
+}
+
+// hasSpans reports whether rows of a view say whose labels they hold, unless they are bare.
+func hasSpans(v relabel.View) bool {
+	return v == relabel.ViewLinear || v == relabel.ViewPacked || v == relabel.ViewTree
 }
 
 // trlDefaults are the settings of train_trl.py that a preset replaces.

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"fmt"
 	"slices"
 
 	"relabel"
@@ -194,3 +195,6 @@ func filled[T int8 | int32 | float32](s []T, n int, value T) []T {
 	}
 	return s
 }
+
+// spanName is the name of a label: <trajectory>/<t>.
+func spanName(s tree.Span) string { return fmt.Sprintf("%s/%d", s.Origin.Trajectory, s.Turn) }

@@ -2,7 +2,6 @@ package shard
 
 import (
 	"fmt"
-	"slices"
 
 	"relabel"
 	"relabel/shard/pack"
@@ -68,13 +67,26 @@ func (v tokenViews) write(view relabel.View, dir string, p part) (viewFigures, e
 		return v.writePacked(dir, p)
 	case view == relabel.ViewTree:
 		return v.writeTree(dir, p)
+	case view == relabel.ViewArrow:
+		return v.writeArrow(dir, p)
 	}
 	return viewFigures{}, relabel.Errorf(relabel.CodeInvalid, "unknown view %q", view).On("view")
 }
 
+// fileWriter writes the files of a view: see parquet.Writer.
+type fileWriter[R any] interface {
+	Path() string
+	Skip(f parquet.File)
+	Files() []parquet.File
+	Write(row R, size parquet.Size) error
+	EndFile() error
+	Close() ([]parquet.File, error)
+	Abort()
+}
+
 // rowsOf writes rows to files, deal giving the number of rows per file; row returns a row by
 // its number.
-func rowsOf[R any](w *parquet.Writer[R], p part, deal []int, tokens int64, row func(i int) (R, parquet.Size, error)) (viewFigures, error) {
+func rowsOf[R any](w fileWriter[R], p part, deal []int, tokens int64, row func(i int) (R, parquet.Size, error)) (viewFigures, error) {
 	defer w.Abort()
 	next, given := 0, 0
 	for _, n := range deal {
@@ -169,10 +181,8 @@ func (v tokenViews) writeBare(dir string, p part) (viewFigures, error) {
 	var l labelling
 	w := parquet.NewWriter[bareRow](dir, parquet.Layout{View: linearView, LossMask: "none", First: p.First, Step: p.Step, Page: tokenPage}, v.Version)
 	return rowsOf(w, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(i int) (bareRow, parquet.Size, error) {
-		for _, s := range all[i].Spans {
-			if slices.ContainsFunc(s.Weights, func(w float32) bool { return w != 1 }) {
-				return row, parquet.Size{}, relabel.Errorf(relabel.CodeInvalid, "turn %d of trajectory %s has token weights other than 1, which bare rows cannot express", s.Turn, s.Origin.Trajectory).On("bare")
-			}
+		if err := checkUnweighted(all[i]); err != nil {
+			return row, parquet.Size{}, err
 		}
 		row.InputIDs = l.sequence(row.InputIDs[:0], all[i])
 		row.Labels, row.AttentionMask = l.labels, filled(row.AttentionMask, len(l.labels), 1)

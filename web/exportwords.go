@@ -9,6 +9,10 @@ func (v viewRows) Means() string {
 		relabel.ViewLinear:   "one sequence: a trunk with its labels, or a state with one",
 		relabel.ViewPacked:   "a bin of sequences",
 		relabel.ViewTree:     "a bin of token trees",
+		relabel.ViewArrow:    "one sequence, for load_from_disk",
+		relabel.ViewChat:     "a conversation with the messages that are trained on",
+
+		relabel.ViewPromptCompletion: "a state and its label, as messages or text",
 	}[v.View]
 }
 
@@ -37,6 +41,8 @@ var excludedWords = map[string]string{
 	"score_too_low":             "the selection asked for a higher score",
 	"ended_otherwise":           "the selection asked for other ends",
 	"over_max_labels":           "the export has its number of labels without it",
+	"special_token_in_text":     "the trainer would encode text in it as a special token",
+	"label_merges_with_prompt":  "encoded as one text, prompt and label share a token",
 	"label_executed":            "the selection asked for states whose label was not executed",
 	"label_not_executed":        "the selection asked for states whose label was executed",
 	"flagged":                   "a review’s flag excludes it",
@@ -67,3 +73,6 @@ var excludedWords = map[string]string{
 	"special_token_escaped":     "text of a special token cannot be distinguished from the token",
 	"reasoning_not_rendered":    "reasoning is kept, but the template drops it",
 }
+
+// Opens reports whether the viewer can show a row of the view: those that are written for one trainer are files only.
+func (v viewRows) Opens() bool { return v.Rows > 0 && !v.View.ForTrainer() }

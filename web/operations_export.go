@@ -9,6 +9,7 @@ import (
 
 	"relabel"
 	"relabel/api"
+	"relabel/trainers"
 )
 
 func (v *viewer) exportRun(r *http.Request, run relabel.Run, chosen url.Values) (operation, error) {
@@ -35,29 +36,40 @@ func (v *viewer) exportRun(r *http.Request, run relabel.Run, chosen url.Values) 
 // exportForm is the form of an export of a run with tasks of the kind; options of token rows appear with a
 // view of tokens.
 func exportForm(kind relabel.TaskKind, chosen url.Values) form {
-	f, views := form{chosen: chosen, hidden: []string{"run", "hit", "min_score"}}, chosen["views"]
+	f, views := form{chosen: chosen, hidden: []string{"run", "hit", "min_score"}}, chosenViews(chosen)
 	switch kind {
 	case relabel.Localise:
 		f.hidden = []string{"run", "resolved", "verdict_protections"}
 	case relabel.Terminal:
 		f.hidden = []string{"run", "hit"}
 	}
-	tree, linear := slices.Contains(views, string(relabel.ViewTree)), slices.Contains(views, string(relabel.ViewLinear))
-	if !tree {
+	if !slices.Contains(views, relabel.ViewTree) {
 		f.hidden = append(f.hidden, "pad_tree")
 	}
-	if !linear {
+	if !slices.Contains(views, relabel.ViewLinear) || chosen.Get("for") != "" {
 		f.hidden = append(f.hidden, "bare")
 	}
-	if tree || linear || slices.Contains(views, string(relabel.ViewPacked)) {
+	if (relabel.ExportForm{Views: views}).Tokens() && chosen.Get("for") != "openai" {
 		return f
 	}
 	for _, field := range api.Fields(relabel.ExportForm{}) {
-		if field.Name != "views" && field.Name != "divide" {
+		if field.Name != "views" && field.Name != "divide" && field.Name != "for" {
 			f.hidden = append(f.hidden, field.Name)
 		}
 	}
 	return f
+}
+
+// chosenViews are the views of a form: those of its trainer too.
+func chosenViews(chosen url.Values) []relabel.View {
+	form := relabel.ExportForm{For: chosen.Get("for")}
+	for _, view := range chosen["views"] {
+		form.Views = append(form.Views, relabel.View(view))
+	}
+	if resolved, err := trainers.Resolve(form); err == nil {
+		return resolved.Views
+	}
+	return form.Views
 }
 
 func (v *viewer) exportFields(ctx context.Context, run relabel.ID, f form) ([]operationField, error) {
@@ -67,6 +79,7 @@ func (v *viewer) exportFields(ctx context.Context, run relabel.ID, f form) ([]op
 	read(&l, &tokenizers, v.tokenizerNames, offeredNames)
 	read(&l, &flags, v.flagNames, run)
 	flags = append([]string{relabel.AnyFlag}, flags...)
+	trainer := f.chosen.Get("for")
 	versions := []string{relabel.NewestProtections}
 	for version := relabel.ProtectionsVersion - 1; version > 0; version-- {
 		versions = append(versions, strconv.Itoa(version))
@@ -75,11 +88,12 @@ func (v *viewer) exportFields(ctx context.Context, run relabel.ID, f form) ([]op
 		"verdict_protections": with(versions, ""),
 		"label_policy":        with(policies, ""),
 		"tokenizer":           with(tokenizers, ""),
+		"for":                 with(trainers.Names(), ""),
 		"exclude_flags": func(f *operationField) {
 			f.Kind, f.Choices = "checks", append(choicesOf(flags...), modeFlagChoices()...)
 		},
 		"views": func(f *operationField) {
-			if len(f.Values) == 0 {
+			if len(f.Values) == 0 && trainer == "" {
 				f.Values = []string{string(relabel.ViewMessages)}
 			}
 		},

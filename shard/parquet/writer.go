@@ -3,24 +3,22 @@
 package parquet
 
 import (
-	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
-	"io"
-	"os"
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
+
+	"relabel/shard/outfile"
 )
 
 // MaxRow is the maximum size of a row, in bytes before compression: about half a million
 // tokens in a token view. A row group can hold any row up to this size, however badly it
 // compresses.
-const MaxRow = 12 << 20
+const MaxRow = outfile.MaxRow
 
 // Layout describes the files of a view.
 type Layout struct {
@@ -33,14 +31,12 @@ type Layout struct {
 	// Omit are the fields of the row type that the files do not have, each as the path of a Go
 	// field; elements of a list are below <column>, list, element.
 	Omit [][]string
+	// Metadata is further metadata of the files, by key.
+	Metadata map[string]string
 }
 
 // Size is the contribution of a row to its file.
-type Size struct {
-	Bytes      int64 // before compression; at most MaxRow
-	Tokens     int   // IDs, including padding; 0 in the messages view
-	Supervised int   // ids with a label
-}
+type Size = outfile.Size
 
 // limits bound row groups and files, in bytes.
 type limits struct {
@@ -53,7 +49,7 @@ type limits struct {
 // MaxGroup is the largest row group, in bytes after compression; MaxFile the largest file.
 const (
 	MaxGroup = 16 << 20
-	MaxFile  = 256 << 20
+	MaxFile  = outfile.MaxFile
 )
 
 // The limits of every export. States of a trajectory start alike. On a page with dozens of them zstd
@@ -61,14 +57,7 @@ const (
 var shardLimits = limits{group: MaxGroup - 256<<10, groupRaw: 128 << 20, file: MaxFile, page: 8 << 20}
 
 // File describes a finished file.
-type File struct {
-	Path   string // relative to the export, with slashes
-	SHA256 string // hex
-	Bytes  int64
-	Rows   int
-
-	Tokens, SupervisedTokens int // sums of Size's
-}
+type File = outfile.File
 
 // Writer writes rows of type R, a struct with parquet tags, to numbered files in the view's
 // folder. Its memory does not grow with the number of rows. It is not safe for concurrent
@@ -79,7 +68,7 @@ type Writer[R any] struct {
 	limits        limits
 
 	files []File
-	out   *output
+	out   *outfile.Output
 	rows  *parquet.GenericWriter[R]
 	sum   File  // rows and tokens of the open file
 	start int64 // rows.Size() when the open row group began
@@ -170,7 +159,7 @@ func (w *Writer[R]) makeRoom(size int64) error {
 // open starts the next file.
 func (w *Writer[R]) open() error {
 	name := w.Path()
-	out, err := create(filepath.Join(w.root, filepath.FromSlash(name)))
+	out, err := outfile.Create(filepath.Join(w.root, filepath.FromSlash(name)))
 	if err != nil {
 		return err
 	}
@@ -181,6 +170,9 @@ func (w *Writer[R]) open() error {
 		parquet.DataPageStatistics(false),
 		parquet.KeyValueMetadata("relabel.view", w.layout.View),
 		parquet.KeyValueMetadata("relabel.loss_mask", w.layout.LossMask),
+	}
+	for _, key := range slices.Sorted(maps.Keys(w.layout.Metadata)) {
+		options = append(options, parquet.KeyValueMetadata(key, w.layout.Metadata[key]))
 	}
 	var omitted []parquet.SchemaOption
 	for _, path := range w.layout.Omit {
@@ -196,9 +188,9 @@ func (w *Writer[R]) open() error {
 }
 
 func (w *Writer[R]) closeFile() error {
-	err := errors.Join(w.rows.Close(), w.out.finish())
+	err := errors.Join(w.rows.Close(), w.out.Finish())
 	if err == nil {
-		w.sum.SHA256, w.sum.Bytes = hex.EncodeToString(w.out.hash.Sum(nil)), w.out.bytes
+		w.sum.SHA256, w.sum.Bytes = w.out.SHA256(), w.out.Bytes()
 		w.files = append(w.files, w.sum)
 	}
 	w.rows, w.out = nil, nil
@@ -219,40 +211,7 @@ func (w *Writer[R]) Close() ([]File, error) {
 // Close.
 func (w *Writer[R]) Abort() {
 	if w.out != nil {
-		_ = w.out.file.Close() // the file is thrown away
+		w.out.Abort()
 	}
 	w.rows, w.out = nil, nil
-}
-
-// output is a file that is hashed as it is written.
-type output struct {
-	file  *os.File
-	buf   *bufio.Writer
-	hash  hash.Hash
-	bytes int64
-}
-
-// create makes a file that its owner writes and its group reads.
-func create(name string) (*output, error) {
-	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
-	if err != nil {
-		return nil, err
-	}
-	o := &output{file: f, hash: sha256.New()}
-	o.buf = bufio.NewWriterSize(io.MultiWriter(f, o.hash), 1<<20)
-	return o, nil
-}
-
-// Write implements io.Writer.
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.buf.Write(p)
-	o.bytes += int64(n)
-	return n, err
-}
-
-func (o *output) finish() error {
-	return errors.Join(o.buf.Flush(), o.file.Sync(), o.file.Close())
 }

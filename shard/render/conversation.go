@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"relabel"
@@ -20,6 +21,7 @@ type Conversation struct {
 	broken   error // why no further state can be rendered
 
 	prompt *rendered // st with the header; nil until it is rendered
+	label  rendered  // ãt that Label rendered last
 
 	encoder encoder
 
@@ -130,7 +132,26 @@ func (c *Conversation) Label(label relabel.Message) ([]int32, error) {
 	if err := c.student.checkReasoning(label, answer); err != nil {
 		return nil, err
 	}
+	c.label = answer
 	return c.encoder.encode(answer), nil
+}
+
+// CheckText returns a *Refusal unless a trainer that encodes the text of st and of the label that was rendered last
+// as a whole gets the given ids: special tokens' text in messages becomes tokens there, and a label may merge with
+// the end of the prompt.
+func (c *Conversation) CheckText(prompt, answer []int32) error {
+	state, err := c.renderPrompt()
+	if err != nil {
+		return err
+	}
+	if len(state.plain)+len(c.label.plain) > 0 {
+		return refuse(SpecialInText, "a trainer that encodes text takes it for the token")
+	}
+	whole := c.encoder.encode(rendered{text: state.text + c.label.text})
+	if len(whole) != len(prompt)+len(answer) || !slices.Equal(whole[:len(prompt)], prompt) || !slices.Equal(whole[len(prompt):], answer) {
+		return refuse(MergesWithPrompt, "encoded as a whole, prompt and label have other tokens")
+	}
+	return nil
 }
 
 func (c *Conversation) renderPrompt() (rendered, error) {

@@ -136,6 +136,15 @@ func (s *Student) render(messages *jinja.List, tools jinja.Value, header bool, g
 	return s.specials.mend(text, guard), nil
 }
 
+// Text returns the text of ids, which encode to these ids again if it was encoded as a whole.
+func (s *Student) Text(ids []int32) string {
+	var text []byte
+	for _, id := range ids {
+		text = s.Tokens.AppendBytes(text, id)
+	}
+	return string(text)
+}
+
 // Header returns the IDs that the template adds to a state for the next turn; empty if they
 // are not the end of its prompt.
 func (s *Student) Header() []int32 { return s.header }

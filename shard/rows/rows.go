@@ -102,6 +102,10 @@ var columns = []column{
 	text("messages_json", func(r *relabel.ExportRow) *string { return &r.Messages }),
 	text("tools_json", func(r *relabel.ExportRow) *string { return &r.Tools }),
 	text("label_json", func(r *relabel.ExportRow) *string { return &r.Label }),
+	texts("prompt", func(r *relabel.ExportRow) *[]string { return &r.Prompt }),
+	texts("completion", func(r *relabel.ExportRow) *[]string { return &r.Completion }),
+	text("tools", func(r *relabel.ExportRow) *string { return &r.Tools }),
+	text("chat_template_kwargs", func(r *relabel.ExportRow) *string { return &r.Variables }),
 	ints("input_ids", func(r *relabel.ExportRow) *[]int32 { return &r.IDs }),
 	ints("tree_ids", func(r *relabel.ExportRow) *[]int32 { return &r.IDs }),
 	ints("labels", func(r *relabel.ExportRow) *[]int32 { return &r.Labels }),
@@ -132,6 +136,17 @@ func text(name string, at func(*relabel.ExportRow) *string) column {
 			return errType
 		}
 		*at(to) = from.Texts[0]
+		return nil
+	}}
+}
+
+// texts maps a column of texts, or of lists of texts, to a field.
+func texts(name string, at func(*relabel.ExportRow) *[]string) column {
+	return column{name: name, put: func(to *relabel.ExportRow, from *parquet.Cursor) error {
+		if len(from.Ints)+len(from.Floats) > 0 {
+			return errType
+		}
+		*at(to) = append((*at(to))[:0], from.Texts...)
 		return nil
 	}}
 }

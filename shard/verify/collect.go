@@ -57,7 +57,11 @@ func (s *factCount) alike(views []relabel.View) bool {
 
 // rowFacts passes the facts of a row of any view to emit.
 func (f *fileCheck) rowFacts(row *relabel.ExportRow, emit emit) {
-	if f.entry.View != relabel.ViewMessages {
+	switch {
+	case f.isText(f.entry.View):
+		_ = f.textFacts(row, emit, false) // reported already
+		return
+	case f.entry.View != relabel.ViewMessages:
 		f.facts(row, f.bare, emit)
 		return
 	}

@@ -20,9 +20,13 @@ const (
 // Columns of the views, in any order, and the metadata relabel.loss_mask.
 var (
 	messagesColumns = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "messages_json", Type: "string"}, {Name: "tools_json", Type: "string"}, {Name: "label_json", Type: "string"}}
-	bareColumns     = []parquet.Field{ids("input_ids"), mask("attention_mask"), ids("labels")}
-	everyTokenView  = []parquet.Field{{Name: "row_id", Type: "string"}, number("loss_weights")}
-	tokenColumns    = map[relabel.View][]parquet.Field{
+	textColumns     = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "prompt", Type: "string"}, {Name: "completion", Type: "string"}}
+	// Each message is JSON text of its own, as datasets stores its feature Json.
+	conversationColumns = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "prompt", Type: "list<string>"}, {Name: "completion", Type: "list<string>"},
+		{Name: "tools", Type: "string"}, {Name: "chat_template_kwargs", Type: "string"}}
+	bareColumns    = []parquet.Field{ids("input_ids"), mask("attention_mask"), ids("labels")}
+	everyTokenView = []parquet.Field{{Name: "row_id", Type: "string"}, number("loss_weights")}
+	tokenColumns   = map[relabel.View][]parquet.Field{
 		relabel.ViewLinear: {ids("input_ids"), ids("labels"), mask("attention_mask"), mask("loss_mask")},
 		relabel.ViewPacked: {ids("input_ids"), ids("labels"), ids("position_ids"), ids("seq_lengths"), ids("seq_start_id"), mask("loss_mask")},
 		relabel.ViewTree: {ids("tree_ids"), ids("tree_labels"), ids("position_ids"), ids("subtree_end"), ids("node_start"), ids("node_parent"),
@@ -46,6 +50,10 @@ func mask(name string) parquet.Field { return parquet.Field{Name: name, Type: "l
 func (f *fileCheck) checkColumns(r *parquet.Reader) bool {
 	want := messagesColumns
 	switch {
+	case f.entry.View == relabel.ViewPromptCompletion && f.dialect() == relabel.DialectText:
+		want = textColumns
+	case f.entry.View == relabel.ViewPromptCompletion:
+		want = conversationColumns
 	case f.bare:
 		want = bareColumns
 	case f.entry.View != relabel.ViewMessages:

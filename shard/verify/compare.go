@@ -11,7 +11,7 @@ import (
 
 // classWords name the facts of each class.
 var classWords = [classes]string{"supervised tokens (prefix, target and weight)", "supervised tokens with served ids", "supervised tokens (prefix, target and weight)",
-	"labels (owner, kind, iteration, beta, ids)", "pairs of state and label", "labels' weights", "labels (prefix and ids)"}
+	"labels (owner, kind, iteration, beta, ids)", "pairs of state and label", "labels' weights", "labels (prefix and ids)", "pairs of state and label (text)"}
 
 // statement is a class of facts in which some views must agree.
 type statement struct {
@@ -21,7 +21,7 @@ type statement struct {
 
 // compareViews compares the facts of the views, and names the rows in which they differ.
 func (c *check) compareViews(ctx context.Context) error {
-	for _, view := range relabel.Views {
+	for _, view := range relabel.AllViews {
 		if v := c.views[view]; v != nil && v.broken {
 			c.note("some rows of %s cannot be read: it is not compared with the other views", view)
 		}
@@ -40,13 +40,11 @@ func (c *check) compareViews(ctx context.Context) error {
 
 // statements lists the comparisons to make.
 func (c *check) statements() []statement {
-	whole, bare := []relabel.View(nil), false
-	for _, view := range c.tokenViews() {
-		switch v := c.views[view]; {
-		case v.broken:
-		case v.bare:
-			bare = true
-		default:
+	var whole, bare []relabel.View
+	for _, view := range c.comparable() {
+		if c.views[view].bare {
+			bare = append(bare, view)
+		} else {
 			whole = append(whole, view)
 		}
 	}
@@ -54,13 +52,33 @@ func (c *check) statements() []statement {
 	for _, class := range []class{rendered, served, labels} {
 		out = append(out, statement{class, whole})
 	}
-	if bare && len(whole) > 0 {
-		two := []relabel.View{relabel.ViewLinear, whole[0]}
-		out = append(out, statement{anyToken, two}, statement{runs, two})
+	for _, view := range bare {
+		if with := append(whole[:len(whole):len(whole)], bare...)[0]; with != view {
+			two := []relabel.View{view, with}
+			out = append(out, statement{anyToken, two}, statement{runs, two})
+		}
 	}
+	return append(out, c.messagesStatements(whole, bare)...)
+}
+
+// comparable lists the views that can be read and hold facts of tokens.
+func (c *check) comparable() (views []relabel.View) {
+	for _, view := range c.tokenViews() {
+		if !c.views[view].broken && !(c.isText(view) && c.Student == nil) {
+			views = append(views, view)
+		}
+	}
+	return views
+}
+
+// messagesStatements lists the comparisons with the messages view.
+func (c *check) messagesStatements(whole, bare []relabel.View) (out []statement) {
 	messages := c.views[relabel.ViewMessages]
 	if messages == nil || messages.broken {
-		return out
+		return nil
+	}
+	if lines := c.views[relabel.ViewChat]; c.dialect() == relabel.DialectWeight && lines != nil && !lines.broken {
+		out = append(out, statement{written, []relabel.View{relabel.ViewMessages, relabel.ViewChat}})
 	}
 	switch {
 	case len(whole) > 0:
@@ -69,11 +87,11 @@ func (c *check) statements() []statement {
 		if c.Student != nil {
 			out = append(out, statement{rendered, two}, statement{pairs, two})
 		}
-	case bare && c.Student != nil && c.manifest.Served == 0:
-		two := []relabel.View{relabel.ViewMessages, relabel.ViewLinear}
+	case len(bare) > 0 && c.Student != nil && c.manifest.Served == 0:
+		two := []relabel.View{relabel.ViewMessages, bare[0]}
 		out = append(out, statement{rendered, two}, statement{runs, two})
-	case bare && c.Student != nil:
-		c.note("some labels have served ids and no view tells which: messages and linear are not compared")
+	case len(bare) > 0 && c.Student != nil:
+		c.note("some labels have served ids and no view tells which: messages and %s are not compared", bare[0])
 	}
 	return out
 }

@@ -77,7 +77,11 @@ func (w *factFinder) tree() {
 func (w *factFinder) token(q int, seen, then text) {
 	label := w.hash.then(seen, uint32(w.row.Labels[q]))
 	if w.bare {
-		one := w.hash.fact(w.hash.then(label, math.Float32bits(1)))
+		weight := float32(1)
+		if len(w.row.Weights) > 0 { // of token lines
+			weight = w.row.Weights[q]
+		}
+		one := w.hash.fact(w.hash.then(label, math.Float32bits(weight)))
 		w.emit(rendered, one, q)
 		w.emit(anyToken, one, q)
 		if w.length++; q+1 == len(w.row.Labels) || w.row.Labels[q+1] == relabel.Unsupervised {

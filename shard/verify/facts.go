@@ -26,7 +26,8 @@ const (
 	pairs                 // a rendered label: whose it is, its prefix, ids and weights
 	weights               // a label: whose it is, its weights
 	runs                  // a label: its prefix and ids, and which of them are the label's
-	classes  = 7
+	written               // a state and its label as text, without reasoning
+	classes  = 8
 )
 
 // fact is the hash of a fact.

@@ -59,9 +59,11 @@ func (c *check) readFile(ctx context.Context, entry relabel.ManifestFile) error 
 func (f *fileCheck) classes() []class {
 	switch {
 	case f.entry.View == relabel.ViewMessages && f.Student != nil:
-		return []class{rendered, pairs, weights, runs}
+		return []class{rendered, pairs, weights, runs, written}
 	case f.entry.View == relabel.ViewMessages:
-		return []class{weights}
+		return []class{weights, written}
+	case f.isText(f.entry.View):
+		return []class{rendered, anyToken, runs, written}
 	case f.bare:
 		return []class{rendered, anyToken, runs}
 	}
@@ -80,6 +82,9 @@ func (f *fileCheck) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !f.entry.View.IsParquet() {
+		return f.readStream(ctx, file, size)
+	}
 	r, err := rows.Open(file, size)
 	if err != nil {
 		return err
@@ -96,6 +101,20 @@ func (f *fileCheck) read(ctx context.Context) error {
 		return err
 	}
 	f.checkCounts(r.Rows())
+	return nil
+}
+
+// readStream checks the rows of a file that is not Parquet.
+func (f *fileCheck) readStream(ctx context.Context, file io.ReaderAt, size int64) error {
+	r, err := rows.OpenReader(f.entry.View, f.dialect(), file, size)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := f.readRows(ctx, r); err != nil {
+		return err
+	}
+	f.checkCounts(int64(f.Rows))
 	return nil
 }
 
@@ -118,7 +137,7 @@ func (f *fileCheck) checkHash(file io.Reader) (size int64, err error) {
 }
 
 // readRows checks the rows one after the other.
-func (f *fileCheck) readRows(ctx context.Context, r *rows.File) error {
+func (f *fileCheck) readRows(ctx context.Context, r rows.Reader) error {
 	var row relabel.ExportRow
 	for ; ; f.number++ {
 		if err := ctx.Err(); err != nil {
@@ -141,6 +160,10 @@ func (f *fileCheck) readRows(ctx context.Context, r *rows.File) error {
 // row checks a row and, if it is readable, adds up its facts.
 func (f *fileCheck) row(row *relabel.ExportRow) {
 	f.rejected = false
+	if f.isText(f.entry.View) {
+		f.textRow(row)
+		return
+	}
 	if row.ID != "" {
 		f.rowIDs = append(f.rowIDs, f.hash.name(row.ID, 0))
 	}

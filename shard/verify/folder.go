@@ -102,6 +102,9 @@ func said(err error) string {
 // checkFolder compares the existing files with those that the manifest names.
 func (c *check) checkFolder() {
 	named := map[string]bool{manifestName: true, c.excludedName: true, readmeName: true}
+	if c.manifest.For != nil {
+		c.checkTrainer(*c.manifest.For, named)
+	}
 	for _, f := range c.manifest.Files {
 		if named[f.Path] {
 			c.refuse("manifest", f.Path, "", "is listed twice")
@@ -132,7 +135,7 @@ func (c *check) checkFolder() {
 func (c *check) checkViewsNamed() {
 	views := c.manifest.Views
 	for i, v := range views {
-		if !slices.Contains(relabel.Views, v) || slices.Contains(views[:i], v) {
+		if !slices.Contains(relabel.AllViews, v) || slices.Contains(views[:i], v) {
 			c.refuse("manifest", manifestName, "", "views contains %q, which is unknown or a duplicate", v)
 		}
 		if !slices.ContainsFunc(c.manifest.Files, func(f relabel.ManifestFile) bool { return f.View == v }) {
@@ -155,7 +158,7 @@ func (c *check) checkReadme() {
 	}
 	head, _, _ := strings.Cut(strings.TrimPrefix(string(raw), "---\n"), "\n---\n")
 	for _, v := range c.manifest.Views {
-		if !strings.Contains(head+"\n", "config_name: "+string(v)+"\n") {
+		if v.IsParquet() && !strings.Contains(head+"\n", "config_name: "+string(v)+"\n") {
 			c.refuse("readme", readmeName, "", "its header has no config_name %s: load_dataset would not find the view", v)
 		}
 	}

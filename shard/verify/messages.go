@@ -143,6 +143,9 @@ func (f *fileCheck) messageWeights(row *relabel.ExportRow, l labelled) {
 // messageFacts passes the facts of a row's weights and rendered tokens to emit. If first is set, it
 // counts them and reports rendering errors.
 func (f *fileCheck) messageFacts(row *relabel.ExportRow, l labelled, emit emit, first bool) {
+	if f.dialect() == relabel.DialectWeight {
+		emit(written, f.hash.fact(f.writtenPair(l.state, l.label)), 0)
+	}
 	if l.weights == nil {
 		return
 	}

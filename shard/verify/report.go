@@ -77,7 +77,7 @@ func (r *Report) Lines() (lines []string) {
 // the labels that were not compared with a rendering of their state.
 func (r *Report) Figure() string {
 	var parts []string
-	for _, view := range relabel.Views {
+	for _, view := range relabel.AllViews {
 		f, there := r.Views[view]
 		switch {
 		case !there:

@@ -46,7 +46,7 @@ func OpenStudent(m relabel.Manifest, tokenizer, template string) (*render.Studen
 	}
 	folder := cmp.Or(tokenizer, m.Tokenizer.Path)
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && tokenizer == "" {
-		if !slices.Contains(m.Views, relabel.ViewMessages) {
+		if !slices.ContainsFunc(m.Views, func(v relabel.View) bool { return !v.HasIDs() }) {
 			return nil, nil // nothing to render
 		}
 		return nil, notFound(*m.Tokenizer)

@@ -23,7 +23,7 @@ func (f *fileCheck) tokens(row *relabel.ExportRow) {
 	if most := f.manifest.Capacity; most != nil && n > *most {
 		f.reject(row, "capacity", "it has %d tokens, the capacity is %d", n, *most)
 	}
-	if f.entry.View != relabel.ViewLinear {
+	if f.entry.View == relabel.ViewPacked || f.entry.View == relabel.ViewTree {
 		f.binName(row)
 	}
 	f.labelsAndWeights(row)
@@ -32,7 +32,7 @@ func (f *fileCheck) tokens(row *relabel.ExportRow) {
 		return
 	}
 	switch f.entry.View {
-	case relabel.ViewLinear:
+	case relabel.ViewLinear, relabel.ViewArrow, relabel.ViewChat:
 		f.linear(row)
 	case relabel.ViewPacked:
 		f.packed(row)
@@ -50,7 +50,7 @@ type list struct {
 // aligned lists the columns that have one value per token.
 func (f *fileCheck) aligned(row *relabel.ExportRow) []list {
 	out := []list{{"labels", len(row.Labels)}}
-	if !f.bare {
+	if !f.bare || f.entry.View == relabel.ViewChat {
 		out = append(out, list{"loss_weights", len(row.Weights)})
 	}
 	switch f.manifest.Recipe {
@@ -60,7 +60,7 @@ func (f *fileCheck) aligned(row *relabel.ExportRow) []list {
 		out = append(out, list{"advantages", len(row.Advantages)})
 	}
 	switch f.entry.View {
-	case relabel.ViewLinear:
+	case relabel.ViewLinear, relabel.ViewArrow:
 		out = append(out, list{"attention_mask", len(row.AttentionMask)})
 		if !f.bare {
 			out = append(out, list{"loss_mask", len(row.LossMask)})

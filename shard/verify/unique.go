@@ -15,7 +15,7 @@ import (
 
 // checkUnique reports duplicate row names, and labels that are twice in a view.
 func (c *check) checkUnique(ctx context.Context) error {
-	for _, view := range relabel.Views {
+	for _, view := range relabel.AllViews {
 		v := c.views[view]
 		if v == nil {
 			continue
@@ -78,7 +78,7 @@ func (c *check) again(ctx context.Context, entry relabel.ManifestFile, do func(r
 		return nil // reported already
 	}
 	defer file.Close()
-	r, err := rows.Open(file, entry.Bytes)
+	r, err := rows.OpenReader(entry.View, c.dialect(), file, entry.Bytes)
 	if err != nil {
 		return nil // reported already
 	}

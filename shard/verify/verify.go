@@ -113,14 +113,14 @@ func (c *check) readViews(ctx context.Context) error {
 	for _, f := range c.manifest.Files {
 		v := c.views[f.View]
 		if v == nil {
-			v = &viewState{findings: newFindings(f.View == relabel.ViewLinear && c.manifest.LossMask["linear"] == "")}
+			v = &viewState{findings: newFindings(c.isBare(f.View))}
 			c.views[f.View] = v
 		}
 		v.files = append(v.files, f)
 	}
 	for _, messages := range []bool{false, true} {
 		var files []relabel.ManifestFile
-		for _, view := range relabel.Views {
+		for _, view := range relabel.AllViews {
 			if v := c.views[view]; v != nil && messages == (view == relabel.ViewMessages) {
 				files = append(files, v.files...)
 			}
@@ -130,6 +130,11 @@ func (c *check) readViews(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// isBare reports whether rows of a view do not say whose labels they hold.
+func (c *check) isBare(view relabel.View) bool {
+	return view.ForTrainer() || view == relabel.ViewLinear && c.manifest.LossMask["linear"] == ""
 }
 
 // each calls do for all files, several at a time.
@@ -147,11 +152,11 @@ func (c *check) each(ctx context.Context, files []relabel.ManifestFile, do func(
 	return work.Wait()
 }
 
-// tokenViews lists the export's token views.
+// tokenViews lists the export's views that were made with the student's tokenizer.
 func (c *check) tokenViews() []relabel.View {
 	var views []relabel.View
-	for _, view := range relabel.Views {
-		if c.views[view] != nil && view != relabel.ViewMessages {
+	for _, view := range relabel.AllViews {
+		if c.views[view] != nil && view != relabel.ViewMessages && !(view == relabel.ViewChat && c.dialect() == relabel.DialectWeight) {
 			views = append(views, view)
 		}
 	}

@@ -1,0 +1,36 @@
+package relabel
+
+// Dialect is the form of rows of text: the names of their fields, as a trainer's loader reads them.
+type Dialect string
+
+// The dialects of the view chat are named by the flag that says whether a message is trained on; those of
+// prompt_completion by what prompt and completion are.
+const (
+	DialectLastTurn Dialect = "last_turn"      // chat: without flags, the trainer trains on the last message
+	DialectTrain    Dialect = "train"          // chat: train, true or false (axolotl)
+	DialectLoss     Dialect = "loss"           // chat: loss, true or false, with the turn as token ids (ms-swift)
+	DialectStep     Dialect = "step_loss_mask" // chat: step_loss_mask, 1 or 0 (slime)
+	DialectTrained  Dialect = "trainable"      // chat: trainable, true or false (tinker-cookbook)
+	DialectWeight   Dialect = "weight"         // chat: weight, 1 or 0 (OpenAI)
+	DialectMessages Dialect = "messages"       // prompt_completion: lists of messages
+	DialectText     Dialect = "text"           // prompt_completion: rendered texts
+)
+
+// ManifestFor says for which trainer an export was made.
+type ManifestFor struct {
+	Trainer string  `json:"trainer"`           // its name: see package trainers
+	View    View    `json:"view"`              // the view that it reads
+	Dialect Dialect `json:"dialect,omitempty"` // of that view's rows; absent in views of token ids
+	Command string  `json:"command"`           // that trains from the export's folder; MODEL and OUT are the user's
+	// Run names the version of the loader that was run on such rows; Read the state of its code that was
+	// read instead, because the loader cannot be installed. One of them is set.
+	Run   string            `json:"run,omitempty"`
+	Read  string            `json:"read,omitempty"`
+	Files []ManifestForFile `json:"files"` // the trainer's configuration, and files that its loader needs beside the rows
+}
+
+// ManifestForFile is a file that the export has for its trainer.
+type ManifestForFile struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}

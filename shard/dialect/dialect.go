@@ -1,0 +1,150 @@
+// Package dialect writes conversations as the loaders of trainers read them: one JSON object per line, with a flag
+// that says which messages are trained on.
+package dialect
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"relabel"
+	"relabel/chat"
+)
+
+// Form is the form of an export's lines.
+type Form struct {
+	Dialect   relabel.Dialect
+	Arguments relabel.ArgumentsForm // of calls: text, or an object as the student's template needs it
+	Tools     string                // JSON array as the models got it; "[]": none
+	Options   json.RawMessage       // further variables of the template: a JSON object; {} or nil: none
+}
+
+// flags are the values of a message's flag: of one that is not trained on, and of one that is.
+var flags = map[relabel.Dialect][2]string{
+	relabel.DialectTrain:   {`,"train":false`, `,"train":true`},
+	relabel.DialectStep:    {`,"step_loss_mask":0`, `,"step_loss_mask":1`},
+	relabel.DialectTrained: {`,"trainable":false`, `,"trainable":true`},
+	relabel.DialectWeight:  {`,"weight":0`, `,"weight":1`},
+}
+
+// Message is an encoded message without its flag and closing brace.
+type Message struct {
+	text   []byte
+	Author string // its role
+}
+
+// Encode encodes a message. Reasoning is omitted from DialectWeight, whose readers have no field for it.
+func (f Form) Encode(m relabel.Message) Message {
+	if f.Dialect == relabel.DialectWeight {
+		m.ReasoningContent = ""
+	}
+	return Message{f.message(m), m.Role}
+}
+
+// message is chat.AppendMessage with arguments as the form says, without the closing brace.
+func (f Form) message(m relabel.Message) []byte {
+	calls := m.ToolCalls
+	if f.Arguments != relabel.ArgumentsObject || len(calls) == 0 {
+		text := chat.AppendMessage(nil, m)
+		return text[:len(text)-1]
+	}
+	m.ToolCalls = nil
+	text := chat.AppendMessage(nil, m)
+	text = append(text[:len(text)-1], `,"tool_calls":[`...)
+	for k, c := range calls {
+		if k > 0 {
+			text = append(text, ',')
+		}
+		text = chat.AppendString(append(text, `{"id":`...), c.ID)
+		text = chat.AppendString(append(text, `,"type":"function","function":{"name":`...), c.Name)
+		text = append(append(append(text, `,"arguments":`...), oneLine.Replace(c.Arguments)...), "}}"...)
+	}
+	return append(text, ']')
+}
+
+// oneLine replaces line breaks of JSON, which are between its tokens.
+var oneLine = strings.NewReplacer("\n", " ", "\r", " ")
+
+// Line returns a conversation as one line; trained says of a message's index whether it is trained on.
+func (f Form) Line(id string, messages []Message, trained func(i int) bool) []byte {
+	line := []byte("{")
+	if f.Dialect != relabel.DialectWeight { // whose reader refuses other fields
+		line = append(chat.AppendString(append(line, `"row_id":`...), id), ',')
+	}
+	line = append(line, `"messages":[`...)
+	for i, m := range messages {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		line = append(append(append(line, m.text...), f.flag(m, trained(i))...), '}')
+	}
+	line = append(line, ']')
+	if f.Tools != "[]" {
+		line = append(append(line, `,"tools":`...), f.Tools...)
+	}
+	if len(f.Options) > 2 && f.Dialect != relabel.DialectWeight {
+		line = append(append(line, `,"chat_template_kwargs":`...), f.Options...)
+	}
+	return append(line, '}')
+}
+
+// flag is the flag of a message. OpenAI's readers take it of the assistant's messages only.
+func (f Form) flag(m Message, trained bool) string {
+	value, there := flags[f.Dialect]
+	if !there || f.Dialect == relabel.DialectWeight && m.Author != relabel.RoleAssistant {
+		return ""
+	}
+	if trained {
+		return value[1]
+	}
+	return value[0]
+}
+
+// Object returns a message as a JSON object of its own.
+func (f Form) Object(m relabel.Message) string { return string(append(f.message(m), '}')) }
+
+// TokenLine returns a sequence of token ids as the messages of DialectLoss: stretches without loss are the user's,
+// those with loss the assistant's, with a weight for each token.
+func TokenLine(id string, ids, labels []int32, weights []float32) []byte {
+	line := append(chat.AppendString([]byte(`{"row_id":`), id), `,"messages":[`...)
+	for from := 0; from < len(ids); {
+		to := from + 1
+		trained := labels[from] != relabel.Unsupervised
+		for to < len(ids) && (labels[to] != relabel.Unsupervised) == trained {
+			to++
+		}
+		if from > 0 {
+			line = append(line, ',')
+		}
+		line = stretch(line, trained, ids[from:to], weights[from:to])
+		from = to
+	}
+	return append(line, "]}"...)
+}
+
+// stretch appends one message of token ids.
+func stretch(line []byte, trained bool, ids []int32, weights []float32) []byte {
+	role := `{"role":"user","content":{"token_ids":[`
+	if trained {
+		role = `{"role":"assistant","content":{"token_ids":[`
+	}
+	line = append(line, role...)
+	for i, id := range ids {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		line = strconv.AppendInt(line, int64(id), 10)
+	}
+	line = append(line, ']')
+	if trained {
+		line = append(line, `,"loss_scale":[`...)
+		for i, w := range weights {
+			if i > 0 {
+				line = append(line, ',')
+			}
+			line = strconv.AppendFloat(line, float64(w), 'g', -1, 32)
+		}
+		line = append(line, ']')
+	}
+	return append(line, "}}"...)
+}

@@ -1,0 +1,142 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"relabel"
+	"relabel/chat"
+)
+
+// Conversation is a line that was read.
+type Conversation struct {
+	ID       string
+	Messages []relabel.Message
+	Trained  []bool // one per message
+	Tools    string // JSON array; "[]": none
+}
+
+// line has the fields of a line in any dialect.
+type line struct {
+	ID       string            `json:"row_id"`
+	Messages []json.RawMessage `json:"messages"`
+	Tools    json.RawMessage   `json:"tools"`
+	Options  json.RawMessage   `json:"chat_template_kwargs"`
+}
+
+// Read reads a line, which must be in the form f byte for byte, except that its tools may be any.
+func (f Form) Read(text []byte) (c Conversation, err error) {
+	var l line
+	if err := strictly(text, &l); err != nil {
+		return c, err
+	}
+	c = Conversation{ID: l.ID, Tools: "[]", Trained: make([]bool, len(l.Messages))}
+	if l.Tools != nil {
+		c.Tools = string(l.Tools)
+	}
+	var encoded []Message
+	for i, raw := range l.Messages {
+		m, err := chat.DecodeMessage(raw)
+		if err != nil {
+			return c, fmt.Errorf("message %d is not a chat message", i)
+		}
+		c.Messages, encoded = append(c.Messages, m), append(encoded, f.Encode(m))
+		if c.Trained[i], err = f.trained(raw, i == len(l.Messages)-1); err != nil {
+			return c, fmt.Errorf("message %d: %w", i, err)
+		}
+	}
+	g := f
+	g.Tools = c.Tools
+	if want := g.Line(c.ID, encoded, func(i int) bool { return c.Trained[i] }); !bytes.Equal(text, want) {
+		return c, fmt.Errorf("is not in the form %s: fields, flags, order or spaces differ from byte %d on", f.Dialect, differ(text, want))
+	}
+	return c, nil
+}
+
+// differ is the first byte in which two texts differ.
+func differ(a, b []byte) int {
+	for i := range a {
+		if i == len(b) || a[i] != b[i] {
+			return i
+		}
+	}
+	return len(a)
+}
+
+// trained reads the flag of a message; without flags the last message is trained on.
+func (f Form) trained(raw json.RawMessage, last bool) (bool, error) {
+	if f.Dialect == relabel.DialectLastTurn {
+		return last, nil
+	}
+	var has struct {
+		Train     *bool `json:"train"`
+		Trainable *bool `json:"trainable"`
+		Step      *int  `json:"step_loss_mask"`
+		Weight    *int  `json:"weight"`
+	}
+	if err := json.Unmarshal(raw, &has); err != nil {
+		return false, errors.New("its flag has another type")
+	}
+	switch {
+	case has.Train != nil:
+		return *has.Train, nil
+	case has.Trainable != nil:
+		return *has.Trainable, nil
+	case has.Step != nil:
+		return *has.Step == 1, nil
+	case has.Weight != nil:
+		return *has.Weight == 1, nil
+	}
+	return false, nil
+}
+
+// ReadTokenLine reads a line of DialectLoss and appends its lists.
+func ReadTokenLine(text []byte, ids, labels []int32, weights []float32) (id string, _, _ []int32, _ []float32, err error) {
+	var l struct {
+		ID       string `json:"row_id"`
+		Messages []struct {
+			Role    string `json:"role"`
+			Content struct {
+				IDs     []int32   `json:"token_ids"`
+				Weights []float32 `json:"loss_scale"`
+			} `json:"content"`
+		} `json:"messages"`
+	}
+	if err := strictly(text, &l); err != nil {
+		return "", ids, labels, weights, err
+	}
+	for i, m := range l.Messages {
+		trained := m.Role == relabel.RoleAssistant
+		switch {
+		case !trained && m.Role != relabel.RoleUser || trained == (i%2 == 0):
+			return l.ID, ids, labels, weights, fmt.Errorf("message %d has the role %q: the user's and the assistant's alternate", i, m.Role)
+		case trained != (m.Content.Weights != nil) || trained && len(m.Content.Weights) != len(m.Content.IDs) || len(m.Content.IDs) == 0:
+			return l.ID, ids, labels, weights, fmt.Errorf("message %d has %d ids and %d values of loss_scale: the assistant's have one for each id", i, len(m.Content.IDs), len(m.Content.Weights))
+		}
+		ids = append(ids, m.Content.IDs...)
+		for k, token := range m.Content.IDs {
+			if trained {
+				labels, weights = append(labels, token), append(weights, m.Content.Weights[k])
+			} else {
+				labels, weights = append(labels, relabel.Unsupervised), append(weights, 0)
+			}
+		}
+	}
+	return l.ID, ids, labels, weights, nil
+}
+
+// strictly decodes one JSON value and refuses unknown fields.
+func strictly(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("data follows the end")
+	}
+	return nil
+}

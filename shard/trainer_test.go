@@ -1,0 +1,68 @@
+package shard
+
+import (
+	"context"
+	"math/rand"
+	"slices"
+	"testing"
+
+	"relabel"
+	"relabel/shard/render"
+	"relabel/trainers"
+)
+
+// exportFor builds the export of a mix for a trainer and returns its folder.
+func exportFor(t testing.TB, form relabel.ExportForm, folder string, seed int64) string {
+	t.Helper()
+	m := mix{Rand: rand.New(rand.NewSource(seed)), beta: 0.4, turns: 9, long: 400}
+	var list []relabel.ExportTrajectory
+	for i := range 8 {
+		list = append(list, m.trajectory(1+i/5, i))
+	}
+	s := newFixedStore(list...)
+	s.newExport(form.For, relabel.ExportSelection{Aggregated: true})
+	x := newTestExporter(t, s)
+	s.export.Form = form
+	if form.Tokenizer = folder; form.For == "openai" {
+		form.Tokenizer = ""
+	}
+	s.export.Form = form
+	e, err := x.Prepare(context.Background(), s.run.Recipe, s.export)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.export.Form, x.partBytes = e.Form, 3
+	return export(t, s, x).Directory
+}
+
+// testedTrainer is a trainer with one of its routes.
+func eachRoute(t *testing.T, do func(t *testing.T, name string, route trainers.Route)) {
+	for _, trainer := range trainers.All() {
+		for _, route := range trainer.Routes {
+			t.Run(trainer.Name+" "+string(route.View), func(t *testing.T) { do(t, trainer.Name, route) })
+		}
+	}
+}
+
+func TestExportsForEveryTrainerAreSound(t *testing.T) {
+	folder, student := testStudent(t)
+	eachRoute(t, func(t *testing.T, name string, route trainers.Route) {
+		for _, beside := range [][]relabel.View{nil, {relabel.ViewMessages}, {relabel.ViewMessages, relabel.ViewLinear}} {
+			views := append([]relabel.View{route.View}, beside...)
+			if name == "openai" && len(beside) == 2 { // linear needs a tokenizer
+				continue
+			}
+			slices.Sort(views)
+			dir := exportFor(t, relabel.ExportForm{For: name, Views: slices.Compact(views)}, folder, 1)
+			var s *render.Student
+			if name != "openai" {
+				s = student
+			}
+			r := check(t, dir, s)
+			for _, p := range r.Problems {
+				t.Errorf("%v: %s", views, p)
+			}
+			t.Log(r.Figure())
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package shard
+
+import (
+	"cmp"
+
+	"relabel"
+	"relabel/shard/parquet"
+	"relabel/shard/render"
+)
+
+// promptCompletionRow is a row of prompt_completion with lists of messages. Each message is JSON text, as datasets'
+// feature Json stores it: Arrow structs would add fields to messages.
+type promptCompletionRow struct {
+	RowID      string   `parquet:"row_id"`
+	Prompt     []string `parquet:"prompt,list"`
+	Completion []string `parquet:"completion,list"`
+	Tools      string   `parquet:"tools,dict"`                // JSON text
+	Variables  string   `parquet:"chat_template_kwargs,dict"` // JSON text of an object
+}
+
+// renderedRow is a row of prompt_completion with texts.
+type renderedRow struct {
+	RowID      string `parquet:"row_id"`
+	Prompt     string `parquet:"prompt"`
+	Completion string `parquet:"completion"`
+}
+
+// jsonFeatures tells datasets that columns hold JSON text of values.
+const jsonFeatures = `{"info": {"features": {"row_id": {"dtype": "string", "_type": "Value"}, "prompt": {"feature": {"_type": "Json"}, "_type": "List"}, ` +
+	`"completion": {"feature": {"_type": "Json"}, "_type": "List"}, "tools": {"dtype": "string", "_type": "Value"}, "chat_template_kwargs": {"_type": "Json"}}}}`
+
+// writePromptCompletion writes one row per label: st and ãt as lists of messages.
+func writePromptCompletion(dir string, rows *texts, version string, deal []int, p part) (viewFigures, error) {
+	layout := parquet.Layout{View: string(relabel.ViewPromptCompletion), LossMask: "none", First: p.First, Step: p.Step,
+		Metadata: map[string]string{"huggingface": jsonFeatures}}
+	w := parquet.NewWriter[promptCompletionRow](dir, layout, version)
+	row := promptCompletionRow{Tools: rows.form.Tools, Variables: cmp.Or(string(rows.form.Options), "{}")}
+	return rowsOf(w, p, deal, 0, func(i int) (promptCompletionRow, parquet.Size, error) {
+		c, state, label, err := rows.at(i)
+		if err != nil {
+			return row, parquet.Size{}, err
+		}
+		row.RowID, row.Prompt, row.Completion = c.id, row.Prompt[:0], append(row.Completion[:0], rows.form.Object(label))
+		size := len(row.Completion[0]) + len(row.Tools) + rowIDBytes
+		for _, m := range rows.messages[:state] {
+			row.Prompt = append(row.Prompt, rows.form.Object(m))
+			size += len(row.Prompt[len(row.Prompt)-1])
+		}
+		return row, parquet.Size{Bytes: int64(size)}, nil
+	})
+}
+
+// writeRenderedText writes one row per label: the texts of the ids of st with the header and of ãt.
+func (v tokenViews) writeRenderedText(dir string, student *render.Student, p part) (viewFigures, error) {
+	all, tokens := sequences(p.Roots)
+	type place struct{ sequence, span int }
+	var labels []place
+	for i, s := range all {
+		for k := range s.Spans {
+			labels = append(labels, place{i, k})
+		}
+	}
+	layout := parquet.Layout{View: string(relabel.ViewPromptCompletion), LossMask: "none", First: p.First, Step: p.Step}
+	w := parquet.NewWriter[renderedRow](dir, layout, v.Version)
+	var ids []int32
+	return rowsOf(w, p, parquet.Deal(len(labels), tokens, v.DataParallel), 0, func(i int) (renderedRow, parquet.Size, error) {
+		s := all[labels[i].sequence]
+		span := s.Spans[labels[i].span]
+		if err := checkUnweighted(s); err != nil {
+			return renderedRow{}, parquet.Size{}, err
+		}
+		ids = s.AppendIDs(ids[:0])
+		row := renderedRow{RowID: spanName(span), Prompt: student.Text(ids[:span.Start]), Completion: student.Text(ids[span.Start:span.End()])}
+		return row, parquet.Size{Bytes: int64(len(row.Prompt) + len(row.Completion) + rowIDBytes)}, nil
+	})
+}

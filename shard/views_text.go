@@ -1,0 +1,89 @@
+package shard
+
+import (
+	"context"
+	"iter"
+
+	"relabel"
+	"relabel/chat"
+	"relabel/shard/dialect"
+	"relabel/shard/jsonl"
+	"relabel/shard/outfile"
+	"relabel/shard/parquet"
+	"relabel/trainers"
+)
+
+// textFileBytes is the text of a file of a view of text, before compression.
+const textFileBytes = 200 << 20
+
+// writeText writes a view whose rows are text. Their content depends on files of the student that no record of a
+// finished file names, so that a repeated attempt writes all of them again.
+func (o *output) writeText(ctx context.Context, view relabel.View, b *selector, all []*labelled, v tokenViews, p part) (viewFigures, error) {
+	p.Done = nil
+	switch b.form.Dialect {
+	case relabel.DialectLoss:
+		return v.writeTokenLines(o.scratch.dir, p)
+	case relabel.DialectText:
+		return v.writeRenderedText(o.scratch.dir, b.student, p)
+	}
+	next, stop := iter.Pull2(o.exporter.Store.ExportTrajectories(ctx, b.sel, o.part))
+	defer stop()
+	form := dialect.Form{Dialect: b.form.Dialect, Tools: string(chat.AppendTools(nil, b.run.Prompts.Tools)), Options: b.form.TemplateOptions}
+	if b.student != nil {
+		form.Arguments = b.student.Arguments
+	}
+	route, _ := trainers.RouteOf(b.form)
+	list := func(l *labelled, tr relabel.ExportTrajectory) []conversation {
+		if b.student == nil {
+			return executedConversations(l, tr)
+		}
+		return l.conversations(route.States || view == relabel.ViewPromptCompletion)
+	}
+	rows := newTexts(&reread{run: b.run, form: b.form, all: all, read: next}, form, list)
+	count, size := o.textRows(b, all, route.States || view == relabel.ViewPromptCompletion)
+	deal := parquet.Split(count, int(1+size/textFileBytes), b.form.Divide)
+	if view == relabel.ViewPromptCompletion {
+		return writePromptCompletion(o.scratch.dir, rows, v.Version, deal, p)
+	}
+	return writeLines(o.scratch.dir, p, deal, rows.line)
+}
+
+// textRows counts the rows of a view of text and their approximate bytes.
+func (o *output) textRows(b *selector, all []*labelled, states bool) (count int, size int64) {
+	for _, l := range all {
+		n := 0
+		switch {
+		case b.student == nil:
+			n = l.loose
+		default:
+			n = len(l.conversations(states))
+		}
+		if labels := len(l.keep); labels > 0 {
+			size += l.text * int64(n) / int64(labels)
+		}
+		count += n
+	}
+	return count, size
+}
+
+// writeLines writes rows as lines of JSON.
+func writeLines(dir string, p part, deal []int, line func(i int) ([]byte, error)) (viewFigures, error) {
+	w := jsonl.NewWriter(dir, string(relabel.ViewChat), p.First, p.Step)
+	return rowsOf(w, p, deal, 0, func(i int) ([]byte, outfile.Size, error) {
+		text, err := line(i)
+		return text, outfile.Size{Bytes: int64(len(text))}, err
+	})
+}
+
+// writeTokenLines writes the linear rows as conversations of token ids.
+func (v tokenViews) writeTokenLines(dir string, p part) (viewFigures, error) {
+	all, tokens := sequences(p.Roots)
+	l := labelling{recipe: v.Recipe}
+	var ids []int32
+	w := jsonl.NewWriter(dir, string(relabel.ViewChat), p.First, p.Step)
+	return rowsOf(w, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(i int) ([]byte, outfile.Size, error) {
+		ids = l.sequence(ids[:0], all[i])
+		line := dialect.TokenLine(all[i].Name, ids, l.labels, l.weights)
+		return line, outfile.Size{Bytes: int64(len(line)), Tokens: len(ids), Supervised: l.supervised}, nil
+	})
+}

@@ -1,0 +1,8 @@
+#!/bin/sh
+# sh openrlhf.sh MODEL OUT [further settings of OpenRLHF]
+model=$1 out=$2
+shift 2
+cd "$(dirname "$0")" || exit
+exec deepspeed --module openrlhf.cli.train_sft --model.model_name_or_path "$model" --ckpt.output_dir "$out" \
+    --data.dataset ./prompt_completion --data.input_key prompt --data.output_key completion \
+    --data.max_len {{.MaxLength}} --train.max_epochs {{.Epochs}} --adam.lr {{decimal .LearningRate}} "$@"

@@ -1,0 +1,9 @@
+package trainers
+
+import "relabel"
+
+var megatronBridge = Trainer{
+	Name:   "megatron-bridge",
+	Read:   "Megatron-Bridge, main of 2026-08-22",
+	Routes: []Route{{View: relabel.ViewPacked, Files: []string{"megatron_bridge.sh"}, Command: "sh megatron_bridge.sh BRIDGE RECIPE MODEL OUT"}},
+}

@@ -1,0 +1,9 @@
+package trainers
+
+import "relabel"
+
+var skyRL = Trainer{
+	Name:   "skyrl",
+	Read:   "SkyRL, main of 2026-08-21",
+	Routes: []Route{{View: relabel.ViewLinear, Files: []string{"skyrl.sh"}, Command: "sh skyrl.sh MODEL OUT"}},
+}
