@@ -174,6 +174,8 @@ type PlannedIteration struct {
 	Measures     bool // see NewIteration.Measures; such an iteration without a benchmark gets one of its tasks
 	Trajectories []Trajectory
 	ReservedBy   []string // the benchmarks and exclusion lists that reserve the tasks which the draw excluded, sorted
+	// Weights is the check of the student's weights, which is stored with the iteration; nil: there was none.
+	Weights *WeightCheck
 }
 
 // TextSearch asks which trajectories contain a text, in any case, and bounds the work for

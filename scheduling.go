@@ -26,12 +26,14 @@ const (
 	PausedByUser   PauseReason = "user"
 	PausedByBudget PauseReason = "budget" // the run's budget is spent
 	PausedByDisk   PauseReason = "disk"   // low disk space
+	// PausedByWeights is an iteration whose student has other weights than at its start.
+	PausedByWeights PauseReason = "weights"
 )
 
 // Pause is a pause of a run or an iteration: nothing of it is claimed, and workers release
 // its running trajectories after their current turn.
 type Pause struct {
-	Reason PauseReason `json:"reason" doc:"user, budget or disk."`
+	Reason PauseReason `json:"reason" doc:"user, budget, disk or weights (the student no longer has the weights of the start)."`
 	Text   string      `json:"text" doc:"Explanation; may be empty."`
 	Since  time.Time   `json:"since" doc:"When it began."`
 }

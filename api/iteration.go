@@ -18,6 +18,8 @@ type NewIteration struct {
 
 	Benchmark       string   `json:"benchmark,omitempty" maxLength:"200" placeholder:"NAME" doc:"Evaluate or sample exactly the tasks of this benchmark, with its limits: its id or its name. It may be of another task set than the run's. No export has such samples."`
 	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" name:"allow-benchmark" placeholder:"NAME" minItems:"1" maxItems:"100" uniqueItems:"true" help:"Collect on tasks of this benchmark or exclusion list too; may be repeated. Default: tasks of named benchmarks and exclusion lists are not drawn." doc:"Names of benchmarks and exclusion lists whose tasks may be collected on, besides those that the run allows. Default: tasks of named benchmarks and exclusion lists are not drawn."`
+
+	AllowWeights []relabel.WeightDoubt `json:"allow_weights,omitempty" placeholder:"DOUBT" minItems:"1" maxItems:"4" enum:"different,same,changed,unchecked" help:"Start although the student's weights are in doubt: different (its addresses differ), same (an earlier round's student has the same weights), changed (this version had other weights before) or unchecked (an address gave no fingerprint); may be repeated." doc:"Doubts about the student's weights with which the iteration starts nevertheless: different (its addresses have different weights), same (an earlier round's student, under another version, has the same weights), changed (this version had other weights before), unchecked (an address gave no fingerprint)."`
 }
 
 // IterationView is an iteration with its progress.
@@ -33,8 +35,15 @@ type IterationView struct {
 	// ReservedBy is known only when the iteration is started.
 	ReservedBy []string `json:"reserved_by,omitempty" doc:"In the answer to its start: the benchmarks and exclusion lists that reserve its reserved_tasks."`
 	// WaitsForWorker is known only when one iteration is read.
-	WaitsForWorker string           `json:"waiting_for_worker,omitempty" doc:"In the answer to GET of one iteration: which worker its queued trajectories wait for; absent: one rolls out tasks of their kind."`
-	Outages        []relabel.Outage `json:"waiting_for_endpoint" doc:"Policies that are down. Its queued trajectories that need them are not claimed meanwhile."`
+	WaitsForWorker string `json:"waiting_for_worker,omitempty" doc:"In the answer to GET of one iteration: which worker its queued trajectories wait for; absent: one rolls out tasks of their kind."`
+	// Weights is the newest check of its student's weights.
+	Weights *relabel.WeightCheck `json:"weights,omitempty" doc:"The newest check of its student's weights; absent: none, as in iterations of earlier versions."`
+	Outages []relabel.Outage     `json:"waiting_for_endpoint" doc:"Policies that are down. Its queued trajectories that need them are not claimed meanwhile."`
+}
+
+// NewResume ends a pause.
+type NewResume struct {
+	AllowWeights []relabel.WeightDoubt `json:"allow_weights,omitempty" placeholder:"DOUBT" minItems:"1" maxItems:"4" enum:"different,same,changed,unchecked" help:"Resume although the student's weights are in doubt: different, same, changed or unchecked, as in run iterate; may be repeated." doc:"Doubts about the weights of the students of the running iterations with which they are resumed nevertheless, as when an iteration is started."`
 }
 
 // Retry selects the failed trajectories to retry.

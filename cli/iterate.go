@@ -53,6 +53,9 @@ func drawNotes(it api.IterationView) (notes []string) {
 	if it.ReservedTasks > 0 {
 		notes = append(notes, fmt.Sprintf("%d tasks were not drawn from, since the benchmarks and exclusion lists %s reserve them: --allow-benchmark NAME allows those of one", it.ReservedTasks, strings.Join(it.ReservedBy, ", ")))
 	}
+	if it.Weights != nil {
+		notes = append(notes, "weights of "+it.Student+": "+it.Weights.Text())
+	}
 	return notes
 }
 

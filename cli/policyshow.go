@@ -34,6 +34,9 @@ func (c *policyShow) Run(ctx context.Context) error {
 		if err := printTraining(training); err != nil {
 			return err
 		}
+		if err := printWeights(ctx, cl, p); err != nil {
+			return err
+		}
 		if len(seen) == 0 {
 			fmt.Println("\nNo model has answered for it yet.")
 			return nil

@@ -24,7 +24,7 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 	heads = append(heads, gradeHeads(runs)...)
 	heads = append(heads, "STATE")
 	if ids {
-		heads = append(heads, "STUDENT", "BENCHMARK", "ID")
+		heads = append(heads, "STUDENT", "WEIGHTS", "BENCHMARK", "ID")
 	}
 	t := newTable(heads...)
 	var causes []func() error
@@ -42,7 +42,7 @@ func printRuns(ctx context.Context, cl *Session, ids bool, runs ...relabel.Run) 
 			cells = append(cells, grades(run.TaskKind, p)...)
 			cells = append(cells, standing(run, it.Iteration))
 			if ids {
-				cells = append(cells, it.Student, benchmarkOf(it), it.ID)
+				cells = append(cells, it.Student, weightsOf(it), benchmarkOf(it), it.ID)
 			}
 			t.row(cells...)
 			causes = append(causes, func() error { return printPassAtK(run, it) }, func() error { return PrintCauses(ctx, cl, fmt.Sprintf("%s, %s %d", run.Name, it.Kind, it.Number), it) })

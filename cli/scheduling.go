@@ -135,11 +135,21 @@ func (c *runPause) Run(ctx context.Context) error {
 }
 
 // runResume is `relabel run resume RUN|ITERATION`.
-type runResume struct{ target }
+type runResume struct {
+	target
+	api.NewResume
+}
 
 // Run ends the pause.
 func (c *runResume) Run(ctx context.Context) error {
-	return c.do(ctx, operation{(*Session).ResumeRun, (*Session).ResumeIteration})
+	return c.do(ctx, operation{
+		func(s *Session, ctx context.Context, id relabel.ID) (relabel.Run, error) {
+			return s.ResumeRun(ctx, id, c.NewResume)
+		},
+		func(s *Session, ctx context.Context, id relabel.ID) (api.IterationView, error) {
+			return s.ResumeIteration(ctx, id, c.NewResume)
+		},
+	})
 }
 
 // runCancel is `relabel run cancel RUN|ITERATION`.

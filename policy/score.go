@@ -3,7 +3,6 @@ package policy
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"relabel"
@@ -111,7 +110,7 @@ func protocolOf(kind relabel.ServerKind) scoreProtocol {
 func vllmAddress(base string) string { return base + "/completions" }
 
 // sglangAddress is the address of the native interface, which is beside the one of OpenAI's form.
-func sglangAddress(base string) string { return strings.TrimSuffix(base, "/v1") + "/generate" }
+func sglangAddress(base string) string { return besideV1(base) + "/generate" }
 
 // appendVLLMScore is the body of a request for prompt_logprobs. vLLM takes them from the logits before
 // temperature and nucleus, as the values that are sent say too. It generates at least one token.
@@ -124,10 +123,13 @@ func appendVLLMScore(p relabel.Policy, req relabel.ScoreRequest) []byte {
 
 // appendSGLangScore is the body of a request for the log-probabilities of the input. SGLang returns those
 // of the tokens after logprob_start_len.
-func appendSGLangScore(_ relabel.Policy, req relabel.ScoreRequest) []byte {
+func appendSGLangScore(p relabel.Policy, req relabel.ScoreRequest) []byte {
 	dst := appendInts([]byte(`{"input_ids":`), req.IDs)
 	dst = append(dst, `,"sampling_params":{"max_new_tokens":1,"temperature":1,"top_p":1},"return_logprob":true,"logprob_start_len":`...)
 	dst = appendInt(dst, req.Spans[0].Start-1)
 	dst = appendInt(append(dst, `,"top_logprobs_num":`...), req.TopK)
+	if adapter := sglangAdapter(p.Model); adapter != "" {
+		dst = chat.AppendString(append(dst, `,"lora_path":`...), adapter)
+	}
 	return append(dst, '}')
 }

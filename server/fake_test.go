@@ -45,6 +45,7 @@ type memory struct {
 	exclusionEntries map[relabel.ID][]string
 	sessions         map[string]relabel.Access
 	audit            []relabel.AuditEntry
+	weightChecks     []relabel.WeightCheck
 	slowDeletion     bool   // FinishDeletion waits until it is cancelled
 	noAudit          error  // what BeginAudit fails with, if it is set
 	broken           error  // what every call fails with, if it is set

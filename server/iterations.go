@@ -74,6 +74,10 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 	if err := checkUncertainty(plan.Iteration, student); err != nil {
 		return nil, err
 	}
+	if plan.Weights, err = s.checkWeights(ctx, weightQuestion{run: run, iteration: plan.Iteration, student: student, measures: plan.Measures,
+		idle: !plan.UsesStudent(), allowed: in.Body.AllowWeights}); err != nil {
+		return nil, err
+	}
 	if err := s.Store.CreateIteration(ctx, plan); err != nil {
 		return nil, err
 	}
@@ -192,6 +196,9 @@ func (s *site) viewIteration(ctx context.Context, id relabel.ID) (*of[api.Iterat
 	}
 	view := api.IterationView{Iteration: it, Progress: progress, Outages: []relabel.Outage{}}
 	if view.PassAtK, err = s.Store.ListPassAtK(ctx, it); err != nil {
+		return nil, err
+	}
+	if view.Weights, err = s.newestWeights(ctx, id); err != nil {
 		return nil, err
 	}
 	student, err := s.Store.FindPolicy(ctx, it.StudentID)

@@ -18,6 +18,7 @@ type Store interface {
 	relabel.EvaluationStore
 	relabel.LocalisationStore
 	relabel.PolicyStore
+	relabel.WeightStore
 	relabel.TokenizerStore
 	relabel.RunStore
 	relabel.IterationStore

@@ -13,10 +13,10 @@ func (s *site) addScheduling() {
 		"Changes the given fields from the next claim on. Workers keep the trajectories that they hold beyond a smaller quota."), s.setScheduling)
 	act(s, "/v1/runs/{id}/pause", "pause-run", "Pause a run",
 		"Stops new claims. Workers release its trajectories within seconds after their current turn, with every turn committed. A second pause changes nothing.", s.pauseRun)
-	act(s, "/v1/runs/{id}/resume", "resume-run", "Resume a run", "Ends the run's pause, for any reason. An iteration that is paused itself stays paused.", s.resumeRun)
+	act(s, "/v1/runs/{id}/resume", "resume-run", "Resume a run", "Ends the run's pause, for any reason, unless the weights of a running iteration's student are in doubt. An iteration that is paused itself stays paused.", s.resumeRun)
 	act(s, "/v1/runs/{id}/cancel", "cancel-run", "Cancel a run", "Cancels its running iterations.", s.cancelRun)
 	act(s, "/v1/iterations/{id}/pause", "pause-iteration", "Pause an iteration", "As for a run, but only this iteration.", s.pauseIteration)
-	act(s, "/v1/iterations/{id}/resume", "resume-iteration", "Resume an iteration", "Ends the iteration's own pause. Its run may still be paused.", s.resumeIteration)
+	act(s, "/v1/iterations/{id}/resume", "resume-iteration", "Resume an iteration", "Ends the iteration's own pause, unless its student's weights are in doubt. Its run may still be paused.", s.resumeIteration)
 	act(s, "/v1/iterations/{id}/cancel", "cancel-iteration", "Cancel an iteration",
 		"Cancels every trajectory that has not ended; their model calls and commands end within seconds. Done trajectories stay.", s.cancelIteration)
 	act(s, "/v1/iterations/{id}/retry", "retry-iteration", "Retry failed trajectories",
@@ -57,7 +57,23 @@ func (s *site) pauseRun(ctx context.Context, in *PauseInput) (*of[relabel.Run], 
 	return one(s.Store.PauseRun(ctx, in.ID, relabel.PausedByUser, in.text()))
 }
 
-func (s *site) resumeRun(ctx context.Context, in *IDPath) (*of[relabel.Run], error) {
+// ResumeInput names the run or iteration to resume.
+type ResumeInput struct {
+	IDPath
+	Body *api.NewResume
+}
+
+func (in ResumeInput) allowed() []relabel.WeightDoubt {
+	if in.Body == nil {
+		return nil
+	}
+	return in.Body.AllowWeights
+}
+
+func (s *site) resumeRun(ctx context.Context, in *ResumeInput) (*of[relabel.Run], error) {
+	if err := s.recheckRun(ctx, in.ID, in.allowed()); err != nil {
+		return nil, err
+	}
 	return one(s.Store.ResumeRun(ctx, in.ID))
 }
 
@@ -70,8 +86,15 @@ func (s *site) pauseIteration(ctx context.Context, in *PauseInput) (*of[api.Iter
 	return s.viewAfter(ctx, in.ID, err)
 }
 
-func (s *site) resumeIteration(ctx context.Context, in *IDPath) (*of[api.IterationView], error) {
-	_, err := s.Store.ResumeIteration(ctx, in.ID)
+func (s *site) resumeIteration(ctx context.Context, in *ResumeInput) (*of[api.IterationView], error) {
+	it, _, err := s.Store.FindIteration(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.recheckWeights(ctx, it, in.allowed()); err != nil {
+		return nil, err
+	}
+	_, err = s.Store.ResumeIteration(ctx, in.ID)
 	return s.viewAfter(ctx, in.ID, err)
 }
 

@@ -56,6 +56,13 @@ func (s *Store) CreateIteration(ctx context.Context, p relabel.PlannedIteration)
 		if err := giveHints(ctx, tx, it); err != nil {
 			return err
 		}
+		if p.Weights != nil {
+			check := *p.Weights
+			check.IterationID = &it.ID
+			if err := insertWeightCheck(ctx, tx, check); err != nil {
+				return err
+			}
+		}
 		return s.wakeFor(ctx, tx, it.ID, len(p.Trajectories))
 	})
 }

@@ -24,7 +24,8 @@ type iterationPage struct {
 	Relabelings   []relabelRow
 	Draw          relabel.Draw
 	PassAtK       []relabel.PassAtK
-	ReservedSince int // tasks that benchmarks or exclusion lists reserve since it was created
+	Weights       *relabel.WeightCheck // the newest; nil: none
+	ReservedSince int                  // tasks that benchmarks or exclusion lists reserve since it was created
 }
 
 // relabelRow is the progress of a relabeling with the name of its policy.
@@ -72,6 +73,7 @@ func (v *viewer) showIteration(w http.ResponseWriter, r *http.Request, it relabe
 	}
 	read(&l, &view.Relabelings, v.relabelRows, it.ID)
 	read(&l, &view.PassAtK, v.Store.ListPassAtK, it)
+	read(&l, &view.Weights, v.newestWeights, relabel.WeightFilter{IterationID: &it.ID})
 	read(&l, &view.ReservedSince, v.Store.CountReservedSince, it)
 	if l.err == nil && wants(r, "trajectories") {
 		view.List, l.err = v.list(r, listPlace{Path: path, InREST: url.Values{"iteration": {it.ID.String()}},
@@ -100,4 +102,13 @@ func (v *viewer) relabelRows(ctx context.Context, iteration relabel.ID) ([]relab
 		read(&l, &rows[i].Policy, v.policyName, p.PolicyID)
 	}
 	return rows, l.err
+}
+
+// newestWeights is the newest check of weights; nil without any.
+func (v *viewer) newestWeights(ctx context.Context, f relabel.WeightFilter) (*relabel.WeightCheck, error) {
+	checks, err := v.Store.ListWeightChecks(ctx, f, 1)
+	if err != nil || len(checks) == 0 {
+		return nil, err
+	}
+	return &checks[0], nil
 }

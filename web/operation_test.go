@@ -34,7 +34,7 @@ func TestARunIsPausedAndGoesOnFromItsPage(t *testing.T) {
 		t.Fatalf("the run is %+v, %v", run.Paused, err)
 	}
 	p.Click("a[href$='/resume']")
-	p.Wait("document.activeElement.matches('#operation button.main')")
+	p.Wait("document.activeElement.matches('#operation input')")
 	p.Click("#operation [data-closes]")
 	p.Wait("!document.querySelector('#operation').open")
 	p.Click("a[href$='/cancel']")

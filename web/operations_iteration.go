@@ -26,9 +26,8 @@ func (v *viewer) pauseIteration(_ *http.Request, it relabel.Iteration, chosen ur
 	return pause(iterationName(it), iterationPath(it.ID), chosen)
 }
 
-func (v *viewer) resumeIteration(_ *http.Request, it relabel.Iteration, _ url.Values) (operation, error) {
-	return post(iterationPath(it.ID), "/resume", "Resume "+iterationName(it), "Resume",
-		"Trajectories continue from their last committed turn. Its run may still be paused."), nil
+func (v *viewer) resumeIteration(_ *http.Request, it relabel.Iteration, chosen url.Values) (operation, error) {
+	return resume(iterationName(it), iterationPath(it.ID), "Trajectories continue from their last committed turn. Its run may still be paused.", chosen)
 }
 
 func (v *viewer) cancelIteration(_ *http.Request, it relabel.Iteration, _ url.Values) (operation, error) {

@@ -115,9 +115,17 @@ func (v *viewer) pauseRun(_ *http.Request, run relabel.Run, chosen url.Values) (
 	return pause("run "+run.Name, runPath(run.ID), chosen)
 }
 
-func (v *viewer) resumeRun(_ *http.Request, run relabel.Run, _ url.Values) (operation, error) {
-	return post(runPath(run.ID), "/resume", "Resume run "+run.Name, "Resume",
-		"Trajectories continue from their last committed turn. An iteration that was paused separately stays paused."), nil
+// resume is the operation that resumes the run or iteration at path.
+func resume(name, path, note string, chosen url.Values) (operation, error) {
+	body, f := api.NewResume{}, form{chosen: chosen}
+	err := f.read(&body)
+	o := post(path, "/resume", "Resume "+name, "Resume", note)
+	o.Fields, o.Call.Body = f.fields(body, nil), body
+	return o, err
+}
+
+func (v *viewer) resumeRun(_ *http.Request, run relabel.Run, chosen url.Values) (operation, error) {
+	return resume("run "+run.Name, runPath(run.ID), "Trajectories continue from their last committed turn. An iteration that was paused separately stays paused.", chosen)
 }
 
 func (v *viewer) cancelRun(_ *http.Request, run relabel.Run, _ url.Values) (operation, error) {

@@ -107,6 +107,7 @@ type policyView struct {
 	Versions    []relabel.Policy
 	Training    relabel.Training
 	Models      []modelRow
+	Weights     []relabel.WeightCheck // the newest
 	Spent       []relabel.RunSpending
 	Errors      []errorRow
 	Currency    string
@@ -139,6 +140,7 @@ func (v *viewer) showPolicy(w http.ResponseWriter, r *http.Request, p relabel.Po
 	read(&l, &view.Training, v.training, p.ID)
 	read(&l, &view.Models, v.models, p.ID)
 	read(&l, &view.Errors, v.failedCalls, p.ID)
+	read(&l, &view.Weights, v.weightChecks, p.ID)
 	if l.err != nil {
 		return l.err
 	}
@@ -181,4 +183,11 @@ func (v *viewer) failedCalls(ctx context.Context, policy relabel.ID) (rows []err
 		rows = append(rows, row)
 	}
 	return rows, err
+}
+
+// checksShown is the number of checks of weights on a policy's page.
+const checksShown = 10
+
+func (v *viewer) weightChecks(ctx context.Context, policy relabel.ID) ([]relabel.WeightCheck, error) {
+	return v.Store.ListWeightChecks(ctx, relabel.WeightFilter{PolicyID: &policy}, checksShown)
 }

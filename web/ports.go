@@ -23,6 +23,7 @@ type Store interface {
 	relabel.LocalisationStore
 	relabel.TokenizerStore
 	relabel.PolicyStore
+	relabel.WeightStore
 	relabel.ExportStore
 	relabel.TrajectoryStore
 	relabel.RelabelingStore

@@ -23,14 +23,19 @@ func (c *Client) Iteration(ctx context.Context, id relabel.ID) (api.IterationVie
 	return get[api.IterationView](ctx, c, at("iterations", id.String()))
 }
 
+// IterationWeights lists the checks of the weights of an iteration's student, newest first.
+func (c *Client) IterationWeights(ctx context.Context, id relabel.ID) (api.WeightChecks, error) {
+	return get[api.WeightChecks](ctx, c, at("iterations", id.String(), "weights"))
+}
+
 // Draw returns what an iteration rolls out.
 func (c *Client) Draw(ctx context.Context, id relabel.ID) (relabel.Draw, error) {
 	return get[relabel.Draw](ctx, c, at("iterations", id.String(), "draw"))
 }
 
 // ResumeIteration ends the pause of an iteration.
-func (c *Client) ResumeIteration(ctx context.Context, id relabel.ID) (api.IterationView, error) {
-	return post[api.IterationView](ctx, c, at("iterations", id.String(), "resume"), nil)
+func (c *Client) ResumeIteration(ctx context.Context, id relabel.ID, in api.NewResume) (api.IterationView, error) {
+	return post[api.IterationView](ctx, c, at("iterations", id.String(), "resume"), in)
 }
 
 // CancelIteration cancels an iteration.

@@ -27,6 +27,11 @@ func (c *Client) Models(ctx context.Context, policy string) ([]relabel.ModelSeen
 	return list[relabel.ModelSeen](ctx, c, at("policies", policy, "models"), nil)
 }
 
+// PolicyWeights lists the checks of a policy's weights, newest first.
+func (c *Client) PolicyWeights(ctx context.Context, policy string) (api.WeightChecks, error) {
+	return get[api.WeightChecks](ctx, c, at("policies", policy, "weights"))
+}
+
 // Training sums up what trained a policy.
 func (c *Client) Training(ctx context.Context, policy string) (relabel.Training, error) {
 	return get[relabel.Training](ctx, c, at("policies", policy, "training"))

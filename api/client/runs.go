@@ -30,8 +30,8 @@ func (c *Client) SetScheduling(ctx context.Context, id relabel.ID, in api.Schedu
 }
 
 // ResumeRun ends the pause of a run.
-func (c *Client) ResumeRun(ctx context.Context, id relabel.ID) (relabel.Run, error) {
-	return post[relabel.Run](ctx, c, at("runs", id.String(), "resume"), nil)
+func (c *Client) ResumeRun(ctx context.Context, id relabel.ID, in api.NewResume) (relabel.Run, error) {
+	return post[relabel.Run](ctx, c, at("runs", id.String(), "resume"), in)
 }
 
 // CancelRun cancels the iterations of a run.

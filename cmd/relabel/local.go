@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -41,7 +42,7 @@ func serveDatabase(ctx context.Context, db *localpg.Database, data string) (*cli
 	if err != nil {
 		return nil, err
 	}
-	site, err := p.site(nil, false)
+	site, err := p.site(nil, false, os.Getenv("RELABEL_SECRETS"))
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func withSite(ctx context.Context, f cli.ServeFlags, details zerolog.Logger,
 		defer func() { err = errors.Join(err, stopWork(), worker.LogCounts(context.WithoutCancel(ctx), db, log)) }()
 	}
 	defer startDeletions(ctx, db, log)()
-	site, err := p.site(ready, !server.IsLoopback(f.Listen))
+	site, err := p.site(ready, !server.IsLoopback(f.Listen), f.Secrets)
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 )
 
 // site returns the REST interface and the viewer. ready is nil if the process does not work; token
-// demands a bearer token.
-func (p *process) site(ready func(context.Context) []api.Check, token bool) (http.Handler, error) {
+// demands a bearer token. secrets is the folder of the secrets that policies name.
+func (p *process) site(ready func(context.Context) []api.Check, token bool, secrets string) (http.Handler, error) {
 	exporter, err := p.exporter()
 	if err != nil {
 		return nil, err
@@ -31,6 +31,7 @@ func (p *process) site(ready func(context.Context) []api.Check, token bool) (htt
 	site = server.New(server.Config{
 		Store:          p.db.Store,
 		Plan:           schedule.Plan,
+		Fingerprints:   p.fingerprints(secrets),
 		DrawHeldOut:    schedule.DrawHeldOut,
 		PrepareRun:     prepareRun,
 		ChooseScaffold: scaffold.Choose,

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"relabel"
+)
+
+const weightCheckSelect = `SELECT wc.id, wc.policy_id, wc.iteration_id, wc.occasion, wc.result, wc.distance, wc.tolerance, wc.doubts, wc.note, wc.fingerprints, wc.at
+	FROM weight_checks wc `
+
+// storedFingerprint is a fingerprint as it is stored, with what REST does not show.
+type storedFingerprint struct {
+	relabel.Fingerprint
+	Texts    []int32   `json:"texts,omitempty"`
+	Tokens   []string  `json:"tokens,omitempty"`
+	Logprobs []float32 `json:"logprobs,omitempty"`
+}
+
+func storedFingerprints(all []relabel.Fingerprint) []storedFingerprint {
+	stored := []storedFingerprint{}
+	for _, f := range all {
+		f.BaseURL, f.Reason = validUTF8(f.BaseURL), validUTF8(f.Reason)
+		tokens := slices.Clone(f.Tokens)
+		for i, token := range tokens {
+			tokens[i] = validUTF8(token)
+		}
+		stored = append(stored, storedFingerprint{f, f.Texts, tokens, f.Logprobs})
+	}
+	return stored
+}
+
+func readFingerprints(stored []storedFingerprint) (all []relabel.Fingerprint) {
+	for _, s := range stored {
+		s.Fingerprint.Texts, s.Fingerprint.Tokens, s.Fingerprint.Logprobs = s.Texts, s.Tokens, s.Logprobs
+		all = append(all, s.Fingerprint)
+	}
+	return all
+}
+
+// AddWeightCheck stores a check. CodeConflict if its iteration does not exist.
+func (s *Store) AddWeightCheck(ctx context.Context, c relabel.WeightCheck) error {
+	c.ID = ensureID(c.ID)
+	return s.retryTx(ctx, unlessCreated("weight_checks", c.ID), func(tx pgx.Tx, _ bool) error {
+		return insertWeightCheck(ctx, tx, c)
+	})
+}
+
+func insertWeightCheck(ctx context.Context, tx pgx.Tx, c relabel.WeightCheck) error {
+	var doubts *[]relabel.Doubted
+	if len(c.Doubts) > 0 {
+		valid := slices.Clone(c.Doubts)
+		for i, d := range valid {
+			valid[i].Text = validUTF8(d.Text)
+		}
+		doubts = &valid
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO weight_checks (id, policy_id, iteration_id, occasion, result, distance, tolerance, doubts, note, fingerprints)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		ensureID(c.ID), c.PolicyID, c.IterationID, c.Occasion, c.Result, c.Distance, c.Tolerance, doubts, validUTF8(c.Note), storedFingerprints(c.Fingerprints))
+	return err
+}
+
+// weightCheckRow is a row of weight_checks.
+type weightCheckRow struct {
+	ID, PolicyID relabel.ID
+	IterationID  *relabel.ID
+	Occasion     relabel.WeightOccasion
+	Result       relabel.WeightResult
+	Distance     *float64
+	Tolerance    float64
+	Doubts       []relabel.Doubted
+	Note         string
+	Fingerprints []storedFingerprint
+	At           time.Time
+}
+
+func (r weightCheckRow) check() relabel.WeightCheck {
+	return relabel.WeightCheck{ID: r.ID, PolicyID: r.PolicyID, IterationID: r.IterationID, Occasion: r.Occasion, Result: r.Result, Distance: r.Distance,
+		Tolerance: r.Tolerance, Doubts: r.Doubts, Note: r.Note, Fingerprints: readFingerprints(r.Fingerprints), At: r.At}
+}
+
+// ListWeightChecks lists checks, newest first.
+func (s *Store) ListWeightChecks(ctx context.Context, f relabel.WeightFilter, limit int) ([]relabel.WeightCheck, error) {
+	rows, err := listAll[weightCheckRow](ctx, s, weightCheckSelect+`WHERE ($1::uuid IS NULL OR wc.iteration_id = $1) AND ($2::uuid IS NULL OR wc.policy_id = $2)
+		ORDER BY wc.at DESC, wc.id DESC LIMIT $3`, f.IterationID, f.PolicyID, limit)
+	checks := make([]relabel.WeightCheck, 0, len(rows))
+	for _, row := range rows {
+		checks = append(checks, row.check())
+	}
+	return checks, err
+}
+
+// ListEarlierWeights lists the newest check with a fingerprint of each student of the run's iterations for
+// training, then the newest one of the policy elsewhere.
+func (s *Store) ListEarlierWeights(ctx context.Context, run, policy relabel.ID, except *relabel.ID) ([]relabel.EarlierWeights, error) {
+	type row struct {
+		PolicyID     relabel.ID
+		Policy       string
+		Round        string
+		Fingerprints []storedFingerprint
+	}
+	const selected = `SELECT policy_id, policy, round, fingerprints FROM (
+		SELECT DISTINCT ON (wc.policy_id) wc.policy_id, po.name || '@' || po.version AS policy, it.kind || ' ' || it.number AS round, wc.fingerprints, wc.at
+		FROM weight_checks wc JOIN policies po ON po.id = wc.policy_id JOIN iterations it ON it.id = wc.iteration_id
+		WHERE it.run_id = $1 AND it.kind <> 'evaluate' AND it.benchmark_id IS NULL AND it.id IS DISTINCT FROM $3::uuid AND ` + hasFingerprint + `
+		ORDER BY wc.policy_id, wc.at DESC) rounds
+		UNION ALL
+		SELECT * FROM (SELECT wc.policy_id, po.name || '@' || po.version, '', wc.fingerprints
+		FROM weight_checks wc JOIN policies po ON po.id = wc.policy_id WHERE wc.policy_id = $2 AND ` + hasFingerprint + ` ORDER BY wc.at DESC LIMIT 1) own`
+	rows, err := listAll[row](ctx, s, selected, run, policy, except)
+	all := make([]relabel.EarlierWeights, 0, len(rows))
+	for _, r := range rows {
+		all = append(all, relabel.EarlierWeights{PolicyID: r.PolicyID, Policy: r.Policy, Round: r.Round, Fingerprints: readFingerprints(r.Fingerprints)})
+	}
+	return all, err
+}
+
+// hasFingerprint selects checks wc with a fingerprint whose addresses had the same weights.
+const hasFingerprint = `wc.fingerprints::jsonb @? '$[*].texts' AND NOT coalesce(wc.doubts::jsonb @? '$[*] ? (@.doubt == "different")', false)`
