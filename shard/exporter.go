@@ -196,8 +196,9 @@ func (x *Exporter) Prepare(ctx context.Context, recipe relabel.Recipe, e relabel
 		if err != nil {
 			return e, err
 		}
-		if e.ModelCheck = checked; !fits(e.Form, student.Arguments) {
-			return e, relabel.Errorf(relabel.CodeInvalid, "%s gives the arguments of calls to the template as text, and the student's template needs objects", e.Form.For).On("for")
+		e.ModelCheck = checked
+		if err := checkStudent(e.Form, student); err != nil {
+			return e, err
 		}
 	}
 	if hub.IsPlace(e.Destination) {

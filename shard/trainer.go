@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
 
 	"relabel"
 	"relabel/shard/arrow"
+	"relabel/shard/render"
 	"relabel/trainers"
 )
 
@@ -21,10 +23,23 @@ func mixWeights(e relabel.Export) string {
 	return ""
 }
 
-// fits reports whether the trainer of a form gives the student's template the arguments of calls in the form that it needs.
-func fits(f relabel.ExportForm, arguments relabel.ArgumentsForm) bool {
+// checkStudent returns CodeInvalid on for if the form's trainer would change rows of this student.
+func checkStudent(f relabel.ExportForm, s *render.Student) error {
 	route, there := trainers.RouteOf(f)
-	return !there || !route.TextArguments || arguments == relabel.ArgumentsString
+	why := ""
+	switch {
+	case !there:
+	case route.TextArguments && s.Arguments != relabel.ArgumentsString:
+		why = "gives the arguments of calls to the template as text, and the student's template needs objects"
+	case route.EndsWithEOS && s.Stop != s.EOS:
+		why = fmt.Sprintf("appends the tokenizer's eos_token %q to rows, and the student's turns end with %q", s.EOS, s.Stop)
+	case route.AddsBOS && s.BeginsWithBOS:
+		why = "may put a second bos_token in front of rows, which begin with the student's own"
+	}
+	if why == "" {
+		return nil
+	}
+	return relabel.Errorf(relabel.CodeInvalid, "%s %s", f.For, why).On("for")
 }
 
 // trainerFiles returns the files of the export's trainer, and describes it for the manifest, whose other fields

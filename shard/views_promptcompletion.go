@@ -3,19 +3,39 @@ package shard
 import (
 	"cmp"
 
+	parquetgo "github.com/parquet-go/parquet-go"
+
 	"relabel"
 	"relabel/shard/parquet"
 	"relabel/shard/render"
 )
 
-// promptCompletionRow is a row of prompt_completion with lists of messages. Each message is JSON text, as datasets'
-// feature Json stores it: Arrow structs would add fields to messages.
+// promptCompletionRow is a row of prompt_completion with lists of messages. Each message is of Parquet's type JSON,
+// which pyarrow and datasets decode: Arrow structs would add fields to messages.
 type promptCompletionRow struct {
 	RowID      string   `parquet:"row_id"`
-	Prompt     []string `parquet:"prompt,list"`
-	Completion []string `parquet:"completion,list"`
-	Tools      string   `parquet:"tools,dict"`                // JSON text
-	Variables  string   `parquet:"chat_template_kwargs,dict"` // JSON text of an object
+	Prompt     []string `parquet:"prompt,list" parquet-element:",json"`
+	Completion []string `parquet:"completion,list" parquet-element:",json"`
+	Tools      string   `parquet:"tools,dict"` // JSON text
+	Variables  string   `parquet:"chat_template_kwargs,json"`
+}
+
+// Values implements parquet.Leveled.
+func (r promptCompletionRow) Values() (values parquetgo.Row) {
+	text := func(column int, text string) {
+		values = append(values, parquetgo.ByteArrayValue([]byte(text)).Level(0, 0, column))
+	}
+	list := func(column int, texts []string) {
+		for i, text := range texts {
+			values = append(values, parquetgo.ByteArrayValue([]byte(text)).Level(min(i, 1), 1, column))
+		}
+	}
+	text(0, r.RowID)
+	list(1, r.Prompt)
+	list(2, r.Completion)
+	text(3, r.Tools)
+	text(4, r.Variables)
+	return values
 }
 
 // renderedRow is a row of prompt_completion with texts.
@@ -25,14 +45,9 @@ type renderedRow struct {
 	Completion string `parquet:"completion"`
 }
 
-// jsonFeatures tells datasets that columns hold JSON text of values.
-const jsonFeatures = `{"info": {"features": {"row_id": {"dtype": "string", "_type": "Value"}, "prompt": {"feature": {"_type": "Json"}, "_type": "List"}, ` +
-	`"completion": {"feature": {"_type": "Json"}, "_type": "List"}, "tools": {"dtype": "string", "_type": "Value"}, "chat_template_kwargs": {"_type": "Json"}}}}`
-
 // writePromptCompletion writes one row per label: st and ãt as lists of messages.
 func writePromptCompletion(dir string, rows *texts, version string, deal []int, p part) (viewFigures, error) {
-	layout := parquet.Layout{View: string(relabel.ViewPromptCompletion), LossMask: "none", First: p.First, Step: p.Step,
-		Metadata: map[string]string{"huggingface": jsonFeatures}}
+	layout := parquet.Layout{View: string(relabel.ViewPromptCompletion), LossMask: "none", First: p.First, Step: p.Step}
 	w := parquet.NewWriter[promptCompletionRow](dir, layout, version)
 	row := promptCompletionRow{Tools: rows.form.Tools, Variables: cmp.Or(string(rows.form.Options), "{}")}
 	return rowsOf(w, p, deal, 0, func(i int) (promptCompletionRow, parquet.Size, error) {

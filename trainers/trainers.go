@@ -31,8 +31,9 @@ type Route struct {
 	Command string   // a template of Facts
 	// TextArguments says that the loader gives the template the arguments of calls as text in any case.
 	TextArguments bool
-	// OwnTemplate says that the trainer renders with code of its own instead of the student's template.
-	OwnTemplate bool
+	// EndsWithEOS says that the loader appends the tokenizer's eos_token to rows that end with another token,
+	// AddsBOS that it puts a bos_token in front of rows if the tokenizer does so.
+	EndsWithEOS, AddsBOS bool
 }
 
 // all are the trainers, in the order of the documentation.

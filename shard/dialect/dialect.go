@@ -3,6 +3,7 @@
 package dialect
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -103,48 +104,36 @@ func (f Form) flag(m Message, trained bool) string {
 // Object returns a message as a JSON object of its own.
 func (f Form) Object(m relabel.Message) string { return string(append(f.message(m), '}')) }
 
-// TokenLine returns a sequence of token ids as the messages of DialectLoss: stretches without loss are the user's,
-// those with loss the assistant's, with a weight for each token.
+// TokenLine returns a sequence of token ids as one message of DialectLoss, with a weight for each of them: 0 where
+// there is no loss.
 func TokenLine(id string, ids, labels []int32, weights []float32) []byte {
-	line := append(chat.AppendString([]byte(`{"row_id":`), id), `,"messages":[`...)
-	for from := 0; from < len(ids); {
-		to := from + 1
-		trained := labels[from] != relabel.Unsupervised
-		for to < len(ids) && (labels[to] != relabel.Unsupervised) == trained {
-			to++
-		}
-		if from > 0 {
-			line = append(line, ',')
-		}
-		line = stretch(line, trained, ids[from:to], weights[from:to])
-		from = to
-	}
-	return append(line, "]}"...)
-}
-
-// stretch appends one message of token ids.
-func stretch(line []byte, trained bool, ids []int32, weights []float32) []byte {
-	role := `{"role":"user","content":{"token_ids":[`
-	if trained {
-		role = `{"role":"assistant","content":{"token_ids":[`
-	}
-	line = append(line, role...)
-	for i, id := range ids {
+	line := chat.AppendString([]byte(`{"row_id":`), id)
+	line = append(line, `,"messages":[{"role":"assistant","content":{"token_ids":[`...)
+	for i, token := range ids {
 		if i > 0 {
 			line = append(line, ',')
 		}
-		line = strconv.AppendInt(line, int64(id), 10)
+		line = strconv.AppendInt(line, int64(token), 10)
 	}
-	line = append(line, ']')
-	if trained {
-		line = append(line, `,"loss_scale":[`...)
-		for i, w := range weights {
-			if i > 0 {
-				line = append(line, ',')
-			}
-			line = strconv.AppendFloat(line, float64(w), 'g', -1, 32)
+	line = append(line, `],"loss_scale":[`...)
+	for i, w := range weights {
+		if i > 0 {
+			line = append(line, ',')
 		}
-		line = append(line, ']')
+		if labels[i] == relabel.Unsupervised {
+			w = 0
+		}
+		line = appendDecimal(line, w)
 	}
-	return append(line, "}}"...)
+	return append(line, "]}}]}"...)
+}
+
+// appendDecimal appends a number with a decimal point, so that readers give all of them one type.
+func appendDecimal(line []byte, w float32) []byte {
+	from := len(line)
+	line = strconv.AppendFloat(line, float64(w), 'g', -1, 32)
+	if bytes.ContainsAny(line[from:], ".e") {
+		return line
+	}
+	return append(line, ".0"...)
 }

@@ -93,7 +93,7 @@ func (f Form) trained(raw json.RawMessage, last bool) (bool, error) {
 	return false, nil
 }
 
-// ReadTokenLine reads a line of DialectLoss and appends its lists.
+// ReadTokenLine reads a line of DialectLoss and appends its lists. A token is supervised where its weight is above 0.
 func ReadTokenLine(text []byte, ids, labels []int32, weights []float32) (id string, _, _ []int32, _ []float32, err error) {
 	var l struct {
 		ID       string `json:"row_id"`
@@ -108,24 +108,20 @@ func ReadTokenLine(text []byte, ids, labels []int32, weights []float32) (id stri
 	if err := strictly(text, &l); err != nil {
 		return "", ids, labels, weights, err
 	}
-	for i, m := range l.Messages {
-		trained := m.Role == relabel.RoleAssistant
-		switch {
-		case !trained && m.Role != relabel.RoleUser || trained == (i%2 == 0):
-			return l.ID, ids, labels, weights, fmt.Errorf("message %d has the role %q: the user's and the assistant's alternate", i, m.Role)
-		case trained != (m.Content.Weights != nil) || trained && len(m.Content.Weights) != len(m.Content.IDs) || len(m.Content.IDs) == 0:
-			return l.ID, ids, labels, weights, fmt.Errorf("message %d has %d ids and %d values of loss_scale: the assistant's have one for each id", i, len(m.Content.IDs), len(m.Content.Weights))
-		}
-		ids = append(ids, m.Content.IDs...)
-		for k, token := range m.Content.IDs {
-			if trained {
-				labels, weights = append(labels, token), append(weights, m.Content.Weights[k])
-			} else {
-				labels, weights = append(labels, relabel.Unsupervised), append(weights, 0)
-			}
-		}
+	if len(l.Messages) != 1 || l.Messages[0].Role != relabel.RoleAssistant {
+		return l.ID, ids, labels, weights, errors.New("expected one message, of the assistant")
 	}
-	return l.ID, ids, labels, weights, nil
+	m := l.Messages[0].Content
+	if len(m.IDs) != len(m.Weights) {
+		return l.ID, ids, labels, weights, fmt.Errorf("%d ids have %d values of loss_scale", len(m.IDs), len(m.Weights))
+	}
+	for i, token := range m.IDs {
+		if m.Weights[i] == 0 {
+			token = relabel.Unsupervised
+		}
+		labels = append(labels, token)
+	}
+	return l.ID, append(ids, m.IDs...), labels, append(weights, m.Weights...), nil
 }
 
 // strictly decodes one JSON value and refuses unknown fields.

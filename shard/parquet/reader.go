@@ -96,6 +96,8 @@ func leafName(t parquet.Type) string {
 	switch l := logical.(type) {
 	case *format.StringType:
 		return "string"
+	case *format.JsonType:
+		return "json"
 	case *format.IntType:
 		if l.IsSigned && l.BitWidth <= 32 && t.Kind() == parquet.Int32 {
 			return fmt.Sprintf("int%d", l.BitWidth)

@@ -5,10 +5,8 @@ package parquet
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"path/filepath"
-	"slices"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -31,8 +29,6 @@ type Layout struct {
 	// Omit are the fields of the row type that the files do not have, each as the path of a Go
 	// field; elements of a list are below <column>, list, element.
 	Omit [][]string
-	// Metadata is further metadata of the files, by key.
-	Metadata map[string]string
 }
 
 // Size is the contribution of a row to its file.
@@ -96,7 +92,7 @@ func (w *Writer[R]) Write(row R, size Size) error {
 	if err := w.makeRoom(size.Bytes); err != nil {
 		return err
 	}
-	if _, err := w.rows.Write([]R{row}); err != nil {
+	if err := w.add(row); err != nil {
 		return err
 	}
 	w.raw += size.Bytes
@@ -104,6 +100,19 @@ func (w *Writer[R]) Write(row R, size Size) error {
 	w.sum.Tokens += size.Tokens
 	w.sum.SupervisedTokens += size.Supervised
 	return nil
+}
+
+// Leveled is a row that gives the values of its columns itself, because the library writes lists of JSON as empty ones.
+type Leveled interface{ Values() parquet.Row }
+
+// add passes a row to the library.
+func (w *Writer[R]) add(row R) error {
+	if values, is := any(row).(Leveled); is {
+		_, err := w.rows.WriteRows([]parquet.Row{values.Values()})
+		return err
+	}
+	_, err := w.rows.Write([]R{row})
+	return err
 }
 
 // EndFile finishes the file; the next row starts a new one. If no file is open, it creates
@@ -170,9 +179,6 @@ func (w *Writer[R]) open() error {
 		parquet.DataPageStatistics(false),
 		parquet.KeyValueMetadata("relabel.view", w.layout.View),
 		parquet.KeyValueMetadata("relabel.loss_mask", w.layout.LossMask),
-	}
-	for _, key := range slices.Sorted(maps.Keys(w.layout.Metadata)) {
-		options = append(options, parquet.KeyValueMetadata(key, w.layout.Metadata[key]))
 	}
 	var omitted []parquet.SchemaOption
 	for _, path := range w.layout.Omit {

@@ -38,6 +38,8 @@ func (s *Student) probe(eos string) error {
 		}
 		if err == nil {
 			s.findHeader(c, prompt)
+			bos := s.model.Special("bos_token")
+			s.BeginsWithBOS = bos != "" && strings.HasPrefix(prompt.text, bos)
 			return nil
 		}
 		why = err

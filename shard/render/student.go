@@ -26,6 +26,10 @@ type Student struct {
 	StopID int32
 	// PadID is the id that pads rows: that of pad_token, otherwise of the stop token.
 	PadID int32
+	// EOS is the tokenizer's own end token, "" if it has none. BeginsWithBOS says whether the template begins
+	// conversations with the tokenizer's bos_token.
+	EOS           string
+	BeginsWithBOS bool
 
 	model     *jinja.Model
 	options   *jinja.Map // additional template variables
@@ -82,7 +86,8 @@ func New(tokens *tokenizer.Tokenizer, files relabel.TokenizerFiles, form relabel
 	if err := s.addOptions(form); err != nil {
 		return nil, err
 	}
-	if err := s.probe(model.Special("eos_token")); err != nil {
+	s.EOS = model.Special("eos_token")
+	if err := s.probe(s.EOS); err != nil {
 		return nil, err
 	}
 	s.PadID = s.StopID

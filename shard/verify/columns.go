@@ -19,11 +19,10 @@ const (
 
 // Columns of the views, in any order, and the metadata relabel.loss_mask.
 var (
-	messagesColumns = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "messages_json", Type: "string"}, {Name: "tools_json", Type: "string"}, {Name: "label_json", Type: "string"}}
-	textColumns     = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "prompt", Type: "string"}, {Name: "completion", Type: "string"}}
-	// Each message is JSON text of its own, as datasets stores its feature Json.
-	conversationColumns = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "prompt", Type: "list<string>"}, {Name: "completion", Type: "list<string>"},
-		{Name: "tools", Type: "string"}, {Name: "chat_template_kwargs", Type: "string"}}
+	messagesColumns     = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "messages_json", Type: "string"}, {Name: "tools_json", Type: "string"}, {Name: "label_json", Type: "string"}}
+	textColumns         = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "prompt", Type: "string"}, {Name: "completion", Type: "string"}}
+	conversationColumns = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "prompt", Type: "list<json>"}, {Name: "completion", Type: "list<json>"},
+		{Name: "tools", Type: "string"}, {Name: "chat_template_kwargs", Type: "json"}}
 	bareColumns    = []parquet.Field{ids("input_ids"), mask("attention_mask"), ids("labels")}
 	everyTokenView = []parquet.Field{{Name: "row_id", Type: "string"}, number("loss_weights")}
 	tokenColumns   = map[relabel.View][]parquet.Field{

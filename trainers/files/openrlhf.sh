@@ -4,5 +4,5 @@ model=$1 out=$2
 shift 2
 cd "$(dirname "$0")" || exit
 exec deepspeed --module openrlhf.cli.train_sft --model.model_name_or_path "$model" --ckpt.output_dir "$out" \
-    --data.dataset ./prompt_completion --data.input_key prompt --data.output_key completion \
+    --data.dataset {{join .Files ","}} --data.input_key prompt --data.output_key completion --data.input_template '' \
     --data.max_len {{.MaxLength}} --train.max_epochs {{.Epochs}} --adam.lr {{decimal .LearningRate}} "$@"
