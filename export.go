@@ -99,6 +99,9 @@ type ExportForm struct {
 	MaxLabels     int           `json:"max_labels,omitempty" placeholder:"N" minimum:"1" maximum:"1000000" help:"Export exactly N labelled states: those of whole trajectories in an order drawn by the run's seed, and the first ones of the last trajectory. Fewer are an error. Default: all." doc:"Export exactly this number of labelled states: those of whole trajectories in an order drawn by the run's seed, and the first ones of the last trajectory. The others are excluded and counted as over_max_labels; an export with fewer fails. Default: all."`
 	PadTree       bool          `json:"pad_tree,omitempty" doc:"Fill rows of the tree view up to the capacity."`
 	Bare          bool          `json:"bare,omitempty" doc:"Write linear rows with only input_ids, attention_mask and labels, for loaders that require exactly these columns."`
+	// ExcludeSecrets and AllowSecrets are about secrets in the exported text: keys, tokens, passwords.
+	ExcludeSecrets bool     `json:"exclude_secrets,omitempty" doc:"Exclude states that have a secret (a key, a token, a password) in their text or in their label; they are counted as secret. Default: the manifest counts secrets."`
+	AllowSecrets   []string `json:"allow_secrets,omitempty" name:"allow-secret" placeholder:"RULE" minItems:"1" maxItems:"50" uniqueItems:"true" help:"Push to the Hugging Face Hub although the text has secrets of this rule, such as private-key or jwt; may be repeated. Default: an export with secrets is not pushed." doc:"Rules of secrets, such as private-key or jwt, that an export to the Hugging Face Hub may have. Default: none: an export with secrets fails and names them."`
 }
 
 // Tokens reports whether a view is asked for that needs the student's tokenizer.

@@ -44,6 +44,8 @@ type Manifest struct {
 	TooLong            *ManifestTooLong `json:"too_long"` // null without a token view
 	// WeightSpan says how weights follow from log-probabilities; absent unless the recipe is opd.
 	WeightSpan WeightSpan `json:"weight_span,omitempty"`
+	// Secrets says what a scan of the exported texts found; absent in exports of versions that did not scan.
+	Secrets *ManifestSecrets `json:"secrets,omitempty"`
 	// Advantage says how advantages follow from rewards; absent unless the recipe is grpo.
 	Advantage *ManifestAdvantage `json:"advantage,omitempty"`
 	// Mix describes the sources of a mix; absent without one. Run, recipe, selection, teacher, student,
@@ -52,6 +54,42 @@ type Manifest struct {
 	// For is the trainer that the export was made for; absent if it was made for none.
 	For *ManifestFor `json:"for,omitempty"`
 }
+
+// ManifestSecrets says what a scan of the exported texts for secrets (keys, tokens, passwords) found.
+type ManifestSecrets struct {
+	Rules int            `json:"rules"` // version of the rules
+	Found map[string]int `json:"found"` // secrets by rule
+	First []FoundSecret  `json:"first"` // at most 20
+}
+
+// FoundSecret is a secret in an exported state or label.
+type FoundSecret struct {
+	Trajectory string      `json:"trajectory"`
+	Turn       int         `json:"turn"` // from 1; 0: before the first one
+	In         SecretPlace `json:"in"`
+	Rule       string      `json:"rule"`
+	Excerpt    string      `json:"excerpt"` // without the secret
+}
+
+// String describes a secret in one line.
+func (s FoundSecret) String() string {
+	where := fmt.Sprintf("turn %d of trajectory %s (%s)", s.Turn, s.Trajectory, s.In)
+	if s.In == SecretInPrompt {
+		where = fmt.Sprintf("trajectory %s (%s)", s.Trajectory, s.In)
+	}
+	return fmt.Sprintf("%s, %s: %s", where, s.Rule, s.Excerpt)
+}
+
+// SecretPlace is the text that has a secret.
+type SecretPlace string
+
+// The places.
+const (
+	SecretInPrompt      SecretPlace = "prompt"      // the messages before the first turn, or the tools
+	SecretInAction      SecretPlace = "action"      // what was executed
+	SecretInObservation SecretPlace = "observation" // its result
+	SecretInLabel       SecretPlace = "label"       // a label that was not executed
+)
 
 // ManifestAdvantage describes the advantages of an export: A = (R − mean) ÷ (std + ε) over the
 // rewards of a group.

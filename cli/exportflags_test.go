@@ -13,7 +13,7 @@ import (
 // has flags for.
 func TestEveryOptionOfAnExportIsAFlag(t *testing.T) {
 	flags := flagsOf(t, "export", "start")
-	other := map[string]string{"run": "", "template-text": "template", "views": "view", "end-reasons": "end-reason", "exclude-flags": "exclude-flag", "allow-benchmarks": "allow-benchmark"}
+	other := map[string]string{"run": "", "template-text": "template", "views": "view", "end-reasons": "end-reason", "exclude-flags": "exclude-flag", "allow-benchmarks": "allow-benchmark", "allow-secrets": "allow-secret"}
 	var options []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[api.NewExport]()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

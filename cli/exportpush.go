@@ -15,8 +15,9 @@ import (
 // exportPush is `relabel export push ID|DIR PLACE`.
 type exportPush struct {
 	ClientFlags
-	Export      string `arg:"" name:"id|dir" help:"Id of the export, whose files are on this machine, or its folder."`
-	Destination string `arg:"" name:"place" help:"Data set of the Hugging Face Hub: hf://organisation/name, with @branch and a folder if wanted."`
+	Export      string   `arg:"" name:"id|dir" help:"Id of the export, whose files are on this machine, or its folder."`
+	AllowSecret []string `placeholder:"RULE" help:"Push although the text has secrets of this rule, such as private-key or jwt, or was not scanned (unscanned); may be repeated. Default: an export with secrets is not pushed."`
+	Destination string   `arg:"" name:"place" help:"Data set of the Hugging Face Hub: hf://organisation/name, with @branch and a folder if wanted."`
 }
 
 // Run pushes the export and prints its place.
@@ -25,7 +26,7 @@ func (c *exportPush) Run(ctx context.Context, p *Ports) error {
 		return relabel.Errorf(relabel.CodeInvalid, "must be a data set of the Hugging Face Hub, such as hf://organisation/name").On("<place>")
 	}
 	return exportFiles{c.ClientFlags, p, nil}.use(ctx, c.Export, func(dir string, _ FetchTokenizer) error {
-		place, err := p.PushExport(ctx, PushOptions{Dir: dir, Destination: c.Destination, Sent: sentShown()})
+		place, err := p.PushExport(ctx, PushOptions{Dir: dir, Destination: c.Destination, Allow: c.AllowSecret, Sent: sentShown()})
 		if ctx.Err() != nil {
 			return Interruptedf("the push can be continued with the same command")
 		}

@@ -88,6 +88,7 @@ type FetchExport func(ctx context.Context, place string, only func(name string) 
 type PushOptions struct {
 	Dir         string // folder of the export
 	Destination string
+	Allow       []string              // rules of secrets that the export may have
 	Sent        func(bytes, of int64) // receives the bytes that were uploaded, of those of all files
 }
 

@@ -27,7 +27,7 @@ func (s Secrets) Find(name string) (string, error) {
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return "", relabel.Errorf(relabel.CodeSecretMissing, "the name of a policy's secret must be a plain file name")
 	}
-	variable := "RELABEL_SECRET_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	variable := secretVariable + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 	if value, ok := os.LookupEnv(variable); ok {
 		return checkSecret(value, "environment variable "+variable)
 	}
@@ -44,6 +44,34 @@ func (s Secrets) Find(name string) (string, error) {
 		return "", relabel.Errorf(relabel.CodeSecretMissing, "secret %q is missing on %s: %s for relabel's processes there", name, machine(), advice)
 	}
 	return "", relabel.Errorf(relabel.CodeSecretMissing, "secret %q cannot be read from the file %s", name, filepath.Join(s.Dir, name)).Because(err)
+}
+
+// secretVariable begins the names of environment variables with secrets.
+const secretVariable = "RELABEL_SECRET_"
+
+// All returns all secrets by name: of variables the name in upper case, of files theirs. What cannot be read is left out:
+// nothing of this process uses it.
+func (s Secrets) All() map[string]string {
+	all := map[string]string{}
+	for _, variable := range os.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		if name, is := strings.CutPrefix(name, secretVariable); is && name != "" {
+			all[name] = strings.TrimSpace(value)
+		}
+	}
+	if s.Dir == "" {
+		return all
+	}
+	files, err := os.ReadDir(s.Dir)
+	if err != nil {
+		return all
+	}
+	for _, f := range files {
+		if value, err := s.Find(f.Name()); err == nil {
+			all[f.Name()] = value
+		}
+	}
+	return all
 }
 
 // machine is the name of this machine; others may have the secret.

@@ -44,6 +44,7 @@ const (
 	LabelExecuted       Reason = "label_executed"       // by request: only labels that were not executed
 	LabelNotExecuted    Reason = "label_not_executed"   // by request: only labels that were executed
 	TooLong             Reason = "too_long"             // longer than max_length
+	HasSecret           Reason = "secret"               // by request: its state or its label has a secret; the detail is the rule that found it
 	Flagged             Reason = "flagged"              // by request: reviews gave it an excluded flag
 	HasFailureMode      Reason = "failure_mode"         // by request: its computed failure mode is excluded; the detail is the mode
 	NoFailureMode       Reason = "failure_mode_missing" // by request: modes are excluded, and its mode is not computed

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel"
+	"relabel/secretscan"
 	"relabel/shard/hub"
 	"relabel/shard/tokenizers"
 	"relabel/trainers"
@@ -26,7 +27,7 @@ const lookPeriod = 2 * time.Second
 // waitPeriod is the time between two attempts at a step that waits for its destination.
 const waitPeriod = 20 * time.Second
 
-// Config configures an Exporter. All fields except Machine, Log and Version are required.
+// Config configures an Exporter. All fields except Machine, Log, Version and OwnSecrets are required.
 type Config struct {
 	Store      Store
 	Tokenizers *tokenizers.Opener
@@ -38,16 +39,21 @@ type Config struct {
 	Machine      string // name of this machine, for messages
 	Log          zerolog.Logger
 	Version      string // of relabel, written to the files
+	// OwnSecrets are the values of this process's secrets by their names. No export may have one of them.
+	OwnSecrets map[string]string
 }
 
 // Exporter builds data sets. It is safe for concurrent use.
 type Exporter struct {
 	Config
 	partBytes int64
+	scan      *secretscan.Scanner
 }
 
 // NewExporter returns an Exporter that writes to folders below config.Root.
-func NewExporter(config Config) *Exporter { return &Exporter{Config: config, partBytes: partBytes} }
+func NewExporter(config Config) *Exporter {
+	return &Exporter{Config: config, partBytes: partBytes, scan: secretscan.NewScanner(config.OwnSecrets)}
+}
 
 // Step runs one step of an export. It may be repeated after a crash or run concurrently with
 // itself: the same snapshot gives the same bytes, and readers see nothing before the last
@@ -201,10 +207,16 @@ func (x *Exporter) Prepare(ctx context.Context, recipe relabel.Recipe, e relabel
 			return e, err
 		}
 	}
+	if err := checkAllowed(e.Form.AllowSecrets); err != nil {
+		return e, err
+	}
 	if hub.IsPlace(e.Destination) {
 		place, err := hub.ParsePlace(e.Destination)
 		e.FolderID, e.Directory = x.FolderID, place.String()
 		return e, errors.Join(err, place.CheckWritable())
+	}
+	if len(e.Form.AllowSecrets) > 0 {
+		return e, relabel.Errorf(relabel.CodeInvalid, "applies to destinations on the Hugging Face Hub only (hf://…): other exports may have secrets, which their manifest counts").On("allow_secrets")
 	}
 	if e.Destination != "" {
 		at, err := x.Destinations.parse(e.Destination)

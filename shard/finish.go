@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"relabel"
+	"relabel/shard/hub"
 )
 
 // finish writes the files of the whole export, manifest.json last, and moves the export to
@@ -39,6 +40,9 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 		return emptyExport(run, sum.Excluded)
 	}
 	m := newManifest(run, e, sum, files)
+	if err := checkSecrets(m.Secrets, hub.IsPlace(e.Destination), e.Form.AllowSecrets); err != nil {
+		return err
+	}
 	if e.Mix != nil {
 		if m.Mix, err = x.manifestMix(ctx, e, sources); err != nil {
 			return err

@@ -36,6 +36,7 @@ var includeHints = map[Reason]hint{
 	NotSampled:                      {`larger weights, or no "sampled", in --mix`, `weights and "sampled" in "mix"`},
 	LabelExecuted:                   {"--agreement any", `"agreement": "any"`},
 	LabelNotExecuted:                {"--agreement any", `"agreement": "any"`},
+	HasSecret:                       {"no --exclude-secrets", `"exclude_secrets": false`},
 	Flagged:                         {"no --exclude-flag", `no "exclude_flags"`},
 	HasFailureMode:                  {"no --exclude-flag mode:…", `no mode:… in "exclude_flags"`},
 	NoFailureMode:                   {"a later export", "a later export"},

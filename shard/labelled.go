@@ -8,6 +8,7 @@ import (
 
 	"relabel"
 	"relabel/chat"
+	"relabel/secretscan"
 	"relabel/shard/parquet"
 	"relabel/shard/render"
 	"relabel/shard/rows"
@@ -29,6 +30,7 @@ type labelled struct {
 	prompts  promptCheck
 	tooLong  relabel.ManifestTooLong // excluded by max_length
 	excluded []excludedLine
+	secrets  []placedSecret // in its texts, also those that are not exported
 }
 
 // forget releases scores and all texts but the task's name: those of a whole part would need more memory
@@ -65,6 +67,7 @@ type selector struct {
 	student *render.Student // nil without a token view
 	model   relabel.ModelCheck
 	mixing  // nothing without a mix
+	scan    *secretscan.Scanner
 }
 
 // label selects a trajectory's exported labels, renders them, and records why the others are excluded;
@@ -105,6 +108,7 @@ func (b *selector) choose(tr relabel.ExportTrajectory, dropped map[int]Reason) (
 			States: len(tr.Turns), Detail: detail})
 		return l, nil
 	}
+	l.secrets = b.secretsOf(tr)
 	for i, turn := range tr.Turns {
 		if turn.T != i+1 {
 			return nil, fmt.Errorf("trajectory %s: found turn %d, expected turn %d", tr.Trajectory.ID, turn.T, i+1)
@@ -115,6 +119,9 @@ func (b *selector) choose(tr relabel.ExportTrajectory, dropped map[int]Reason) (
 		}
 		if reason == "" {
 			reason = excludeAgreement(b.sel.Agreement, turn)
+		}
+		if reason == "" {
+			reason, detail = b.excludeSecret(l, turn.T)
 		}
 		if reason == "" {
 			reason = b.excludeSampled(tr, turn.T)

@@ -37,6 +37,9 @@ func newManifest(run relabel.Run, e relabel.Export, sum summary, files []relabel
 		m.Files = append(m.Files, relabel.ManifestFile{Path: f.Path, View: relabel.View(path.Dir(f.Path)), SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows,
 			Tokens: f.Tokens, SupervisedTokens: f.SupervisedTokens})
 	}
+	if !sum.unscanned && sum.Secrets.Rules > 0 {
+		m.Secrets = &sum.Secrets
+	}
 	if e.Selection.ReliesOnVerdicts() {
 		m.VerdictProtections = sum.Protections
 	}

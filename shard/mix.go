@@ -25,7 +25,7 @@ func (x *Exporter) openSelector(ctx context.Context, e relabel.Export, part rela
 	if err != nil {
 		return nil, err
 	}
-	b := &selector{run: run, sel: source.Selection, form: e.Form}
+	b := &selector{run: run, sel: source.Selection, form: e.Form, scan: x.scan}
 	if e.Mix == nil {
 		return b, nil
 	}

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -18,9 +19,10 @@ const pushPatience = 6 * time.Minute
 
 // Push is a push of a finished export.
 type Push struct {
-	Dir         string // folder of the export
-	Destination string // a place on the Hub
-	Agent       string // name and version of this program
+	Dir         string   // folder of the export
+	Destination string   // a place on the Hub
+	Allow       []string // rules of secrets that the export may have
+	Agent       string   // name and version of this program
 	// Sent receives the bytes of the export that were uploaded, of all bytes; may be nil. Calls may be concurrent.
 	Sent func(bytes, of int64)
 }
@@ -35,6 +37,9 @@ func (d Destinations) Push(ctx context.Context, p Push) (pushed string, err erro
 	}
 	m, err := verify.ReadManifest(p.Dir)
 	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(checkAllowed(p.Allow), checkSecrets(m.Secrets, true, p.Allow)); err != nil {
 		return "", err
 	}
 	files, err := exportedFiles(p.Dir)

@@ -28,6 +28,8 @@ type summary struct {
 	TooLong      relabel.ManifestTooLong      `json:"too_long"`
 	Trajectories relabel.TrajectoryCounts     `json:"trajectories"`
 	Protections  map[string]int               `json:"protections"` // trajectories with a row, by the protections' version of their verdict
+	Secrets      relabel.ManifestSecrets      `json:"secrets"`
+	unscanned    bool                         // whether an earlier version, which did not scan, built a part
 }
 
 // iterationSummary describes an iteration with rows in a part.
@@ -59,6 +61,7 @@ type studentSummary struct {
 // summarize returns the summary of a part.
 func summarize(b *selector, all []*labelled, figures map[relabel.View]viewFigures) summary {
 	s := summary{Excluded: map[string]int{}, Views: figures}
+	s.mergeSecrets(relabel.ManifestSecrets{})
 	for _, l := range all {
 		s.add(l)
 	}
@@ -88,6 +91,7 @@ func (s *summary) add(l *labelled) {
 		s.addRewards(l.group, l.Group.Rewards)
 	}
 	s.Trajectories = s.Trajectories.Plus(countsOf(l))
+	s.addSecrets(l)
 	s.Special += l.special
 	s.Prompts = s.Prompts.plus(l.prompts)
 	for _, r := range l.roots {
@@ -197,6 +201,8 @@ func (s *summary) merge(raw json.RawMessage) error {
 	s.TooLong = s.TooLong.Plus(next.TooLong)
 	s.Prompts = s.Prompts.plus(next.Prompts)
 	s.Trajectories = s.Trajectories.Plus(next.Trajectories)
+	s.mergeSecrets(next.Secrets)
+	s.unscanned = s.unscanned || next.Secrets.Rules == 0
 	for version, n := range next.Protections {
 		s.addProtections(version, n)
 	}

@@ -45,6 +45,7 @@ var excludedWords = map[string]string{
 	"label_merges_with_prompt":  "encoded as one text, prompt and label share a token",
 	"label_executed":            "the selection asked for states whose label was not executed",
 	"label_not_executed":        "the selection asked for states whose label was executed",
+	"secret":                    "its state or its label has a secret: a key, a token or a password",
 	"flagged":                   "a review’s flag excludes it",
 	"failure_mode":              "the selection excludes its failure mode",
 	"failure_mode_missing":      "the selection excludes failure modes, and its mode was not computed",

@@ -42,5 +42,5 @@ func pushExport(ctx context.Context, o cli.PushOptions) (place string, err error
 	if err != nil {
 		return "", err
 	}
-	return d.Push(ctx, shard.Push{Dir: o.Dir, Destination: o.Destination, Agent: agent(), Sent: o.Sent})
+	return d.Push(ctx, shard.Push{Dir: o.Dir, Destination: o.Destination, Allow: o.Allow, Agent: agent(), Sent: o.Sent})
 }

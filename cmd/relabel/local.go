@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"relabel/cli"
+	"relabel/policy"
 	"relabel/server"
 	"relabel/shard"
 	"relabel/store/localpg"
@@ -42,6 +43,7 @@ func serveDatabase(ctx context.Context, db *localpg.Database, data string) (*cli
 	if err != nil {
 		return nil, err
 	}
+	p.secrets = policy.Secrets{Dir: os.Getenv("RELABEL_SECRETS")}
 	site, err := p.site(nil, false, os.Getenv("RELABEL_SECRETS"))
 	if err != nil {
 		return nil, err

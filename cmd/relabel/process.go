@@ -15,6 +15,7 @@ import (
 
 	"relabel/cli"
 	"relabel/outbound"
+	"relabel/policy"
 	"relabel/shard"
 	"relabel/shard/tokenizers"
 	"relabel/store"
@@ -29,6 +30,7 @@ type process struct {
 	tokenizers   *tokenizers.Opener
 	rule         outbound.Rule // of addresses
 	destinations shard.Destinations
+	secrets      policy.Secrets // the exports must not have their values
 	metrics      *worker.Metrics
 	log          zerolog.Logger // of requests and rollouts
 }
@@ -79,7 +81,19 @@ func (p *process) exporter() (*shard.Exporter, error) {
 		return nil, err
 	}
 	return shard.NewExporter(shard.Config{Store: p.db.Store, Tokenizers: p.tokenizers, Destinations: p.destinations,
-		Root: root, FolderID: folder, Machine: worker.MachineName(), Log: p.log, Version: version}), nil
+		Root: root, FolderID: folder, Machine: worker.MachineName(), Log: p.log, Version: version, OwnSecrets: ownSecrets(p.secrets)}), nil
+}
+
+// keyVariables are the variables with keys of destinations.
+var keyVariables = []string{"HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN", "AZURE_CLIENT_SECRET"}
+
+// ownSecrets returns the secrets that this process has, by name.
+func ownSecrets(of policy.Secrets) map[string]string {
+	all := of.All()
+	for _, name := range keyVariables {
+		all[name] = os.Getenv(name)
+	}
+	return all
 }
 
 // exportQueues adds the queues of x, for its own folder and for buckets, with one job at a time

@@ -12,6 +12,7 @@ import (
 	"relabel/api"
 	"relabel/cli"
 	"relabel/envs/fleet"
+	"relabel/policy"
 	"relabel/server"
 	"relabel/store/localpg"
 	"relabel/worker"
@@ -72,6 +73,7 @@ func withSite(ctx context.Context, f cli.ServeFlags, details zerolog.Logger,
 	if err != nil {
 		return err
 	}
+	p.secrets = policy.Secrets{Dir: f.Secrets}
 	var host *fleet.Fleet
 	var ready func(context.Context) []api.Check
 	stopWork := func() error { return nil }

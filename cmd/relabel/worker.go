@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"relabel/cli"
+	"relabel/policy"
 	"relabel/server"
 	"relabel/store/localpg"
 	"relabel/worker"
@@ -40,6 +41,7 @@ func (c *workerRun) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	p.secrets = policy.Secrets{Dir: c.Secrets}
 	if c.Metrics != "" {
 		listener, err := server.Listen(c.Metrics, "--metrics")
 		if err != nil {
