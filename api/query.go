@@ -110,6 +110,13 @@ type ATIFQuery struct {
 	PromptTokenIDs bool `query:"prompt_token_ids" doc:"Include the ids of each prompt's tokens, where the server gave them: together they are as long as all states."`
 }
 
+// ImportQuery says what imported trajectories become.
+type ImportQuery struct {
+	Name    string `query:"name" required:"true" minLength:"1" maxLength:"200" doc:"Name of the new run and of its taskset."`
+	Student string `query:"student" required:"true" maxLength:"200" doc:"Id, name (the newest version) or name@version of the policy that stands for the model that acted."`
+	Teacher string `query:"teacher" required:"true" maxLength:"200" doc:"Id, name (the newest version) or name@version of the run's teacher, whose labels are missing until the iteration is relabelled."`
+}
+
 // Number is a number in a query that may be absent.
 type Number struct {
 	Value float64

@@ -55,3 +55,14 @@ type VerdictView struct {
 	relabel.Verdict
 	Output string `json:"output" doc:"Output of the test command, truncated by the verifier; invalid UTF-8 is replaced by U+FFFD."`
 }
+
+// ImportedTrajectories sums up an import.
+type ImportedTrajectories struct {
+	Run          relabel.Run    `json:"run" doc:"The new run."`
+	Iteration    relabel.ID     `json:"iteration_id" doc:"Its only iteration, which is done."`
+	Trajectories int            `json:"trajectories" doc:"Imported trajectories."`
+	Tasks        int            `json:"tasks" doc:"Their tasks: documents with the same instance or trajectory id have the same task."`
+	Turns        int            `json:"turns" doc:"Their turns."`
+	Labels       int            `json:"labels" doc:"Turns with a label: of trajectories of another relabel."`
+	Ignored      map[string]int `json:"ignored" doc:"How often the documents have a field that is not kept, by field."`
+}

@@ -15,6 +15,7 @@ type TrajectoryCommand struct {
 	List   trajectoryList   `cmd:"" help:"List trajectories, newest first."`
 	Search trajectorySearch `cmd:"" help:"Search trajectories for a text: in actions, labels, observations, submissions and the output of tests."`
 	Export trajectoryExport `cmd:"" help:"Write trajectories in the Agent Trajectory Interchange Format (ATIF)."`
+	Import trajectoryImport `cmd:"" help:"Import trajectories of other harnesses (ATIF) as a run, whose states a teacher can then label."`
 }
 
 // trajectoryList is `relabel trajectory list`.

@@ -79,6 +79,10 @@ func (s *site) selection(ctx context.Context, b api.LabelSelection, run relabel.
 
 // labelPolicy returns the policy whose labels are exported instead of the teacher's; nil: the teacher's.
 func (s *site) labelPolicy(ctx context.Context, word string, run relabel.Run) (*relabel.ID, error) {
+	imported := run.Scaffold == relabel.ScaffoldImported // the teacher's labels are those of a relabeling
+	if word == "" && imported {
+		return &run.TeacherID, nil
+	}
 	if word == "" {
 		return nil, nil
 	}
@@ -89,7 +93,7 @@ func (s *site) labelPolicy(ctx context.Context, word string, run relabel.Run) (*
 	if err != nil {
 		return nil, asField(err, "label_policy")
 	}
-	if policy.ID == run.TeacherID { // whose labels leave anyhow
+	if policy.ID == run.TeacherID && !imported { // whose labels leave anyhow
 		return nil, nil
 	}
 	return &policy.ID, nil

@@ -460,6 +460,10 @@ func (m *memory) ListTurns(_ context.Context, id relabel.ID, from, limit int) ([
 	return turns[from:min(from+limit, len(turns))], m.broken
 }
 
+func (m *memory) ImportRun(context.Context, relabel.ImportedRun, iter.Seq2[relabel.ImportedTrajectory, error]) error {
+	return errNone // over Postgres alone
+}
+
 func (m *memory) ListPromptedTurns(ctx context.Context, id relabel.ID, from, limit int) ([]relabel.Turn, error) {
 	return m.ListTurns(ctx, id, from, limit)
 }

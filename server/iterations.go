@@ -37,6 +37,9 @@ func (s *site) startIteration(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+	if run.Scaffold == relabel.ScaffoldImported {
+		return nil, relabel.Errorf(relabel.CodeConflict, "the run's trajectories were imported: it rolls nothing out; relabel its iteration, or create another run")
+	}
 	student, err := s.findPolicy(ctx, in.Body.Student)
 	if err != nil {
 		return nil, asField(err, "student")

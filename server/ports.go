@@ -27,6 +27,7 @@ type Store interface {
 	relabel.WebhookStore
 	relabel.EventStore
 	relabel.TrajectoryStore
+	relabel.ImportStore
 	relabel.RegradingStore
 	relabel.RelabelingStore
 	relabel.ScoringStore

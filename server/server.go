@@ -126,6 +126,7 @@ func New(config Config) http.Handler {
 	s.addTrajectories()
 	s.addTurns()
 	s.addATIF()
+	s.addTrajectoryImport()
 	s.addRelabelings()
 	s.addScorings()
 	s.addJudgings()

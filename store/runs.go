@@ -31,6 +31,11 @@ const runInsert = `INSERT INTO runs (id, name, recipe, scaffold, prompts, taskse
 // CreateRun stores a run, which never changes afterwards, with a copy of its hints. CodeConflict if the name is
 // taken, CodeInvalid if the answers that it takes hints from are of none of its tasks.
 func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
+	r.ID = ensureID(r.ID)
+	return s.retryTx(ctx, unlessCreated("runs", r.ID), func(tx pgx.Tx, _ bool) error { return insertRun(ctx, tx, r) })
+}
+
+func insertRun(ctx context.Context, tx pgx.Tx, r relabel.Run) error {
 	var instances []string // null, not [], where the run takes every task
 	if len(r.Instances) > 0 {
 		instances = r.Instances
@@ -43,17 +48,14 @@ func (s *Store) CreateRun(ctx context.Context, r relabel.Run) error {
 	if r.Budget != nil {
 		budget = *r.Budget
 	}
-	r.ID = ensureID(r.ID)
-	return s.retryTx(ctx, unlessCreated("runs", r.ID), func(tx pgx.Tx, _ bool) error {
-		_, err := tx.Exec(ctx, runInsert, r.ID, r.Name, r.Recipe, r.Scaffold, r.Prompts, r.TasksetID, instances, r.TeacherID, r.Beta, r.Rho, labels,
-			r.Limits.MaxTurns, r.Limits.MaxContextTokens, r.Limits.WallClockSeconds, r.Limits.CommandSeconds, r.Limits.VerifySeconds, r.Limits.EnvironmentRetries, r.Seed,
-			budget.Tokens, budget.CostMicros(), r.Webhook, cmp.Or(r.Draw, relabel.DrawAnew), r.TasksPerRound, r.Generations, r.Rounds, r.Preset, r.Trainer, noneAsNull(r.AllowBenchmarks), r.Verify, r.LabelRule,
-			r.TaskKind, r.Limits.ScoreDepth, r.Limits.ObservationBytes, r.Limits.MaxPromptTokens, r.Limits.MaxResponseTokens, max(r.TasksetRevision, 1))
-		if err != nil || r.HintsFrom == nil {
-			return taken(err, "runs_name", "run", r.Name, "choose another name, or go on with that run by starting its next iteration")
-		}
-		return copyHints(ctx, tx, r, *r.HintsFrom)
-	})
+	_, err := tx.Exec(ctx, runInsert, r.ID, r.Name, r.Recipe, r.Scaffold, r.Prompts, r.TasksetID, instances, r.TeacherID, r.Beta, r.Rho, labels,
+		r.Limits.MaxTurns, r.Limits.MaxContextTokens, r.Limits.WallClockSeconds, r.Limits.CommandSeconds, r.Limits.VerifySeconds, r.Limits.EnvironmentRetries, r.Seed,
+		budget.Tokens, budget.CostMicros(), r.Webhook, cmp.Or(r.Draw, relabel.DrawAnew), r.TasksPerRound, r.Generations, r.Rounds, r.Preset, r.Trainer, noneAsNull(r.AllowBenchmarks), r.Verify, r.LabelRule,
+		r.TaskKind, r.Limits.ScoreDepth, r.Limits.ObservationBytes, r.Limits.MaxPromptTokens, r.Limits.MaxResponseTokens, max(r.TasksetRevision, 1))
+	if err != nil || r.HintsFrom == nil {
+		return taken(err, "runs_name", "run", r.Name, "choose another name, or go on with that run by starting its next iteration")
+	}
+	return copyHints(ctx, tx, r, *r.HintsFrom)
 }
 
 // FindRun returns a run; CodeNotFound if there is none.

@@ -52,15 +52,19 @@ func readTask(ctx context.Context, q querier, query string, args ...any) (relabe
 func (s *Store) CreateTaskset(ctx context.Context, set relabel.Taskset, tasks iter.Seq2[relabel.Task, error]) error {
 	set.ID = ensureID(set.ID)
 	return s.retryTx(ctx, unlessCreated("tasksets", set.ID), func(tx pgx.Tx, _ bool) error {
-		_, err := tx.Exec(ctx, "INSERT INTO tasksets (id, name, digest, kind) VALUES ($1, $2, $3, $4)", set.ID, set.Name, set.Digest, cmp.Or(set.Kind, relabel.Repair))
-		if err != nil {
-			return taken(err, "tasksets_name", "taskset", set.Name, "use that one, add to it (--append), or import this file under another name")
-		}
-		if err := copyTasks(ctx, tx, "tasks", set.ID, 1, tasks); err != nil {
-			return err
-		}
-		return recordRevision(ctx, tx, set.ID, 1, relabel.TasksImported, set.Digest)
+		return createTaskset(ctx, tx, set, tasks)
 	})
+}
+
+func createTaskset(ctx context.Context, tx pgx.Tx, set relabel.Taskset, tasks iter.Seq2[relabel.Task, error]) error {
+	_, err := tx.Exec(ctx, "INSERT INTO tasksets (id, name, digest, kind) VALUES ($1, $2, $3, $4)", set.ID, set.Name, set.Digest, cmp.Or(set.Kind, relabel.Repair))
+	if err != nil {
+		return taken(err, "tasksets_name", "taskset", set.Name, "use that one, add to it (--append), or import this file under another name")
+	}
+	if err := copyTasks(ctx, tx, "tasks", set.ID, 1, tasks); err != nil {
+		return err
+	}
+	return recordRevision(ctx, tx, set.ID, 1, relabel.TasksImported, set.Digest)
 }
 
 // emptyAsNull returns a text for a column that is null instead of empty.

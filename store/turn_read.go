@@ -301,6 +301,8 @@ func labelWith(ctx context.Context, q querier, trajectory relabel.ID, attempt in
 			label = relabel.Action{PolicyID: policy, Status: relabel.NotSelected}
 		case turns[i].Action.PolicyID == policy:
 			label = turns[i].Action
+		case turns[i].Label != nil && turns[i].Label.PolicyID == policy && turns[i].Label.Status == relabel.Received:
+			label = *turns[i].Label
 		default:
 			label = relabel.Action{PolicyID: policy, Status: relabel.Missing, Reason: "the policy was not asked about this state, and did not act in it"}
 		}

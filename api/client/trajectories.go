@@ -81,6 +81,12 @@ func (c *Client) RelabelTrajectory(ctx context.Context, id relabel.ID, in api.Ne
 	return post[relabel.Relabeling](ctx, c, at("trajectories", id.String(), "relabel"), in)
 }
 
+// ImportTrajectories stores documents of the Agent Trajectory Interchange Format, one per line of content, as a run. options
+// takes name, student and teacher.
+func (c *Client) ImportTrajectories(ctx context.Context, options url.Values, content io.Reader, size int64) (api.ImportedTrajectories, error) {
+	return post[api.ImportedTrajectories](ctx, c, under(at("trajectories", "import"), options), file{"application/x-ndjson", content, size})
+}
+
 // ATIF returns a trajectory as a document of the Agent Trajectory Interchange Format. options takes
 // prompt_token_ids. The caller closes it; a document that breaks off ends with an error.
 func (c *Client) ATIF(ctx context.Context, id relabel.ID, options url.Values) (io.ReadCloser, error) {

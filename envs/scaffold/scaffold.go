@@ -8,6 +8,7 @@ import (
 	"relabel"
 	"relabel/envs"
 	"relabel/envs/scaffold/bare"
+	"relabel/envs/scaffold/imported"
 	"relabel/envs/scaffold/openhands"
 	"relabel/envs/scaffold/reposearcher"
 	"relabel/envs/scaffold/terminal"
@@ -72,6 +73,8 @@ func Start(ctx context.Context, host envs.Host, claim relabel.Claim) (Episode, e
 		return episode(bare.Start(ctx, host, claim))
 	case terminal.Name:
 		return episode(terminal.Start(ctx, host, claim))
+	case relabel.ScaffoldImported:
+		return nil, relabel.Errorf(relabel.CodeInvalid, "the run's trajectories were imported: it rolls nothing out")
 	}
 	return episode(openhands.Start(ctx, host, claim))
 }
@@ -99,6 +102,8 @@ func Parse(run relabel.Run, state []relabel.Message, action relabel.Message) rel
 		return bare.Parse(run.Prompts.Tools, action)
 	case reposearcher.Name:
 		return reposearcher.Parse(run.Prompts.Tools, state, action)
+	case relabel.ScaffoldImported:
+		return imported.Parse(run.Prompts.Tools, action)
 	}
 	return openhands.Parse(run.Prompts.Tools, action)
 }

@@ -156,7 +156,7 @@ func TestTextsHaveTheFormOfTheConventions(t *testing.T) {
 		"gen_ai.input.messages": `[{"role":"user","parts":[{"type":"text","content":"Fix é \ud800."}]},` +
 			`{"role":"assistant","parts":[{"type":"reasoning","content":"Hm."},{"type":"tool_call","id":"call_1_0","name":"bash","arguments":"{\"cut"}]},` +
 			`{"role":"tool","parts":[{"type":"tool_call_response","id":"call_1_0","response":"not JSON"}]}]`,
-		"gen_ai.output.messages": `[{"role":"assistant","parts":[{"type":"text","content":"Look."},{"type":"tool_call","id":"x","name":"bash","arguments":{"command":"ls"}}],"finish_reason":"tool_calls"}]`,
+		"gen_ai.output.messages":  `[{"role":"assistant","parts":[{"type":"text","content":"Look."},{"type":"tool_call","id":"x","name":"bash","arguments":{"command":"ls"}}],"finish_reason":"tool_calls"}]`,
 		"gen_ai.tool.definitions": `[{"type":"function","name":"bash","description":"Runs.","parameters":{"type":"object"}}]`,
 	})
 	wantAttributes(t, r.only(t, "execute_tool bash"), map[string]string{"gen_ai.tool.call.arguments": `{"command":"ls"}`, "gen_ai.tool.call.result": "a.go \uFFFD"})
