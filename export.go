@@ -55,6 +55,8 @@ type ExportSelection struct {
 	ExcludeFlags []string `json:"exclude_flags,omitempty" doc:"Flags of reviews and of failure modes (mode:loop): trajectories and states with one of them are not exported; absent: none."`
 	// AllowBenchmarks are names of benchmarks whose tasks are exported all the same.
 	AllowBenchmarks []string `json:"allow_benchmarks,omitempty" doc:"Names of benchmarks whose tasks are exported; absent: no task of a named benchmark is."`
+	// Conversations selects all conversations of a set, and nothing of a run: only sources of mixes do.
+	Conversations *ConversationSet `json:"conversations,omitempty" doc:"The conversation set whose conversations are exported, instead of a run; absent: a run's labels are."`
 }
 
 // Agreement selects states by whether the executed action equals the label.
@@ -250,6 +252,7 @@ type ExportPart struct {
 	Number       int // from 0
 	Source       int // of its trajectories; see Export.Source
 	Trajectories []PartTrajectory
+	Chunk        *int // of the conversations of a set that the part has instead; nil: it has trajectories
 	// Dropped are labels that the comparison of all labels excludes.
 	Dropped []DroppedLabel
 	Files   []ExportFile // finished ones
@@ -338,6 +341,9 @@ type ExportTrajectory struct {
 	Flagged       []FlaggedState // when the export was cut
 	Benchmark     string         // that reserved its task at that time; "" if none did
 	Group         *RewardGroup   // at that time; nil unless ExportSelection.MixedRewards is set
+	// Opening and Tools are those of a conversation; nil: those of the run's prompts.
+	Opening []Message
+	Tools   []Tool
 	// StudentScores and TeacherScores are log-probabilities at T = 1, by turn: one for each token
 	// of the student's own action, under the student and under the teacher. They lack turns that
 	// were not scored, and are nil unless the run's recipe is opd.

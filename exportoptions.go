@@ -108,6 +108,8 @@ func ParseProtections(word string) (int, error) {
 func (s ExportSelection) Describe() string {
 	text := "every finished trajectory"
 	switch {
+	case s.Conversations != nil:
+		return "conversations of " + s.Conversations.Name
 	case s.Resolved:
 		text = "resolved trajectories"
 	case s.Hit:

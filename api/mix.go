@@ -15,9 +15,10 @@ type NewMix struct {
 	Sampled       bool                  `json:"sampled,omitempty" doc:"Take the weights, of at most 1, as the probabilities with which labels are exported, drawn by the run's seed; each exported label then has weight 1, and the others are excluded and counted as not_sampled. For trainers without weights."`
 }
 
-// NewMixSource is a further source of an export's labels.
+// NewMixSource is a further source of an export's labels: a run or conversations.
 type NewMixSource struct {
-	Run string `json:"run" minLength:"1" maxLength:"200" doc:"The run: its id, or its name if no other has it."`
+	Run           string `json:"run,omitempty" maxLength:"200" doc:"The run: its id, or its name if no other has it."`
+	Conversations string `json:"conversations,omitempty" maxLength:"200" doc:"Instead of a run, a conversation set: its name or id. It takes no filters."`
 	LabelSelection
 	Weights *relabel.LabelWeights `json:"weights,omitempty" doc:"Factors of the weights of its labels. Default: 1."`
 }

@@ -36,7 +36,7 @@ const (
 
 // filePaths are the paths that take a file rather than JSON, with its largest size in
 // bytes. Files are spooled to disk.
-var filePaths = map[string]int64{"/v1/tasksets": maxTaskFile, "/v1/tokenizers": maxTokenizerUpload, "/v1/trajectories/import": maxTaskFile}
+var filePaths = map[string]int64{"/v1/tasksets": maxTaskFile, "/v1/conversations": maxTaskFile, "/v1/tokenizers": maxTokenizerUpload, "/v1/trajectories/import": maxTaskFile}
 
 // bodySlots bounds the large bodies that are held at once.
 type bodySlots struct {

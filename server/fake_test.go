@@ -15,26 +15,27 @@ import (
 
 // memory is a store in memory that keeps the promises of server.Store.
 type memory struct {
-	mu           sync.Mutex
-	tasksets     []relabel.Taskset
-	tasks        []relabel.Task
-	policies     []relabel.Policy
-	benchmarks   []relabel.Benchmark
-	runs         []relabel.Run
-	iterations   []relabel.Iteration
-	trajectories []relabel.Trajectory
-	workers      []relabel.Worker
-	turns        map[relabel.ID][]relabel.Turn
-	attempts     map[relabel.ID][]relabel.Attempt
-	patches      map[relabel.ID][]byte
-	verdicts     map[relabel.ID]relabel.Verdict
-	regraded     []relabel.RegradeSelection
-	calls        map[relabel.ID][]relabel.Call
-	models       map[relabel.ID][]relabel.ModelSeen
-	exports      []relabel.Export
-	tokenizers   []relabel.Tokenizer
-	reviews      []relabel.Review
-	keys         map[string]relabel.Idempotent
+	mu            sync.Mutex
+	tasksets      []relabel.Taskset
+	tasks         []relabel.Task
+	policies      []relabel.Policy
+	benchmarks    []relabel.Benchmark
+	runs          []relabel.Run
+	iterations    []relabel.Iteration
+	trajectories  []relabel.Trajectory
+	workers       []relabel.Worker
+	turns         map[relabel.ID][]relabel.Turn
+	attempts      map[relabel.ID][]relabel.Attempt
+	patches       map[relabel.ID][]byte
+	verdicts      map[relabel.ID]relabel.Verdict
+	regraded      []relabel.RegradeSelection
+	calls         map[relabel.ID][]relabel.Call
+	models        map[relabel.ID][]relabel.ModelSeen
+	exports       []relabel.Export
+	tokenizers    []relabel.Tokenizer
+	conversations []relabel.ConversationSet
+	reviews       []relabel.Review
+	keys          map[string]relabel.Idempotent
 	// tokenizerFiles are by their hash.
 	tokenizerFiles map[string]relabel.TokenizerFiles
 	tokens         map[string]relabel.Access

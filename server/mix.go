@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"relabel"
 	"relabel/api"
@@ -31,6 +32,14 @@ func (s *site) mix(ctx context.Context, b api.NewExport, run relabel.Run) (*rela
 }
 
 func (s *site) mixSource(ctx context.Context, of api.NewMixSource) (source relabel.MixSource, err error) {
+	source.Weights = given(of.Weights)
+	if of.Conversations != "" {
+		source.Selection, err = s.conversationSource(ctx, of)
+		return source, err
+	}
+	if of.Run == "" {
+		return source, relabel.Errorf(relabel.CodeInvalid, "is missing: give a run or conversations").On("run")
+	}
 	run, err := s.findRun(ctx, of.Run)
 	if err != nil {
 		return source, asField(err, "run")
@@ -38,9 +47,29 @@ func (s *site) mixSource(ctx context.Context, of api.NewMixSource) (source relab
 	if run.Recipe.OnPolicy() {
 		return source, relabel.Errorf(relabel.CodeInvalid, "is a run of recipe %s, whose rows are the student's own actions: a mix has labels of teachers", run.Recipe).On("run")
 	}
-	source.Weights = given(of.Weights)
 	source.Selection, _, err = s.selection(ctx, of.LabelSelection, run)
 	return source, err
+}
+
+// conversationSource selects all conversations of a set.
+func (s *site) conversationSource(ctx context.Context, of api.NewMixSource) (sel relabel.ExportSelection, err error) {
+	weights, filters := given(of.Weights), of.LabelSelection
+	if filters.Agreement == "any" {
+		filters.Agreement = ""
+	}
+	switch {
+	case of.Run != "":
+		return sel, relabel.Errorf(relabel.CodeInvalid, "conflicts with conversations: give one of them").On("run")
+	case !reflect.DeepEqual(filters, api.LabelSelection{}):
+		return sel, relabel.Errorf(relabel.CodeInvalid, "takes no filters: conversations have no iterations, verdicts or reviews").On("conversations")
+	case weights.Iterations != nil || weights.Betas != nil || weights.AgeDecay != nil:
+		return sel, relabel.Errorf(relabel.CodeInvalid, "has only weight: conversations have no iterations").On("weights")
+	}
+	set, err := s.Store.FindConversationSet(ctx, of.Conversations)
+	if err != nil {
+		return sel, asField(err, "conversations")
+	}
+	return relabel.ExportSelection{Conversations: &set}, nil
 }
 
 // given returns the given weights, or those without a factor.

@@ -20,6 +20,7 @@ type Store interface {
 	relabel.PolicyStore
 	relabel.WeightStore
 	relabel.TokenizerStore
+	relabel.ConversationStore
 	relabel.RunStore
 	relabel.IterationStore
 	relabel.SchedulingStore

@@ -114,6 +114,7 @@ func New(config Config) http.Handler {
 	s.addBenchmarks()
 	s.addExclusions()
 	s.addTokenizers()
+	s.addConversations()
 	s.addPolicies()
 	s.addRuns()
 	s.addRunDeletion()

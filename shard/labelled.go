@@ -27,6 +27,7 @@ type labelled struct {
 	keep     map[int][]float32    // exported labels by turn, with their token weights; nil without a tokenizer
 	roots    []*tree.Root
 	special  int // occurrences of special tokens' text in its messages
+	inTools  int // the same in the tools of a conversation
 	prompts  promptCheck
 	tooLong  relabel.ManifestTooLong // excluded by max_length
 	excluded []excludedLine
@@ -39,6 +40,7 @@ func (l *labelled) forget() {
 	l.Task = relabel.Task{InstanceID: l.Task.InstanceID}
 	l.Turns, l.StudentPrompt = nil, nil
 	l.StudentScores, l.TeacherScores = nil, nil
+	l.Opening, l.Tools = nil, nil
 }
 
 // of reports whether tr, read again, is still the same trajectory.
@@ -156,7 +158,7 @@ func weightless(tr relabel.ExportTrajectory, turn relabel.Turn) error {
 
 // size returns the approximate size, in bytes, of the trajectory's rows of the messages view.
 func (b *selector) size(l *labelled) (size int64) {
-	text := int64(len(chat.AppendTools(nil, b.run.Prompts.Tools)))
+	text := int64(len(chat.AppendTools(nil, b.tools(l.ExportTrajectory))))
 	for _, turn := range l.Turns {
 		if _, there := l.keep[turn.T]; there {
 			size += text
@@ -173,8 +175,8 @@ func (b *selector) size(l *labelled) (size int64) {
 // views, since all views hold the same labels.
 func (b *selector) excludeLarge(l *labelled) {
 	const weight = 16 // bytes of one token's weight in JSON; a token has at least one byte
-	tools := len(chat.AppendTools(nil, b.run.Prompts.Tools))
-	state := openState(reasoned(b.form, b.run.Prompts.Opening(l.Task)))
+	tools := len(chat.AppendTools(nil, b.tools(l.ExportTrajectory)))
+	state := openState(reasoned(b.form, b.opening(l.ExportTrajectory)))
 	for _, turn := range l.Turns {
 		if _, wanted := l.keep[turn.T]; wanted {
 			label := len(rows.LabelText(turn.T, turn.Label.Message.Canonical(turn.T), nil))
@@ -231,7 +233,7 @@ func (b *selector) grow(l *labelled) error {
 // tokens renders every state and every exported label. Labels that cannot be rendered are
 // excluded.
 func (b *selector) tokens(l *labelled) ([]tree.Turn, error) {
-	c := b.student.Converse(b.run.Prompts.Opening(l.Task), b.run.Prompts.Tools)
+	c := b.student.Converse(b.opening(l.ExportTrajectory), b.tools(l.ExportTrajectory))
 	turns := make([]tree.Turn, len(l.Turns))
 	for i, turn := range l.Turns {
 		_, wanted := l.keep[turn.T]
@@ -250,6 +252,9 @@ func (b *selector) tokens(l *labelled) ([]tree.Turn, error) {
 		c.Advance(turn)
 	}
 	l.special = c.Special()
+	if l.Opening != nil {
+		l.inTools = b.student.SpecialInTools(l.Tools)
+	}
 	return turns, nil
 }
 

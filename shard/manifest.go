@@ -19,7 +19,7 @@ func newManifest(run relabel.Run, e relabel.Export, sum summary, files []relabel
 	m := relabel.Manifest{
 		SchemaVersion: 1, Views: e.Form.Views, LossMask: map[string]string{}, Fill: map[string]float64{}, Run: run.ID.String(), Recipe: run.Recipe,
 		Trajectories: sum.Trajectories.Plus(relabel.TrajectoryCounts{}), // maps without entries are {}
-		Selection:    relabel.ManifestSelection{ExportSelection: e.Selection}, MaxLabels: e.Form.MaxLabels, States: sum.States, Excluded: sum.Excluded, SpecialText: sum.Special, SpecialInTools: sum.SpecialTools, Served: sum.Served,
+		Selection:    relabel.ManifestSelection{ExportSelection: e.Selection}, MaxLabels: e.Form.MaxLabels, States: sum.States, Excluded: sum.Excluded, SpecialText: sum.Special, SpecialInTools: sum.SpecialTools + sum.SpecialTold, Served: sum.Served,
 	}
 	for _, it := range sum.Iterations {
 		m.Iterations, m.Beta = append(m.Iterations, it.Number), append(m.Beta, it.Beta)

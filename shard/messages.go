@@ -70,26 +70,25 @@ func writeMessages(dir string, from *messagesRows, version string, p part) (view
 
 // reread reads the trajectories of a part again, one after the other, for views of text.
 type reread struct {
-	run  relabel.Run
-	form relabel.ExportForm
+	*selector
 	all  []*labelled
 	read func() (relabel.ExportTrajectory, error, bool) // yields the trajectories of all again, in order
 
 	open int                      // number of trajectories read; the last one is open
 	tr   relabel.ExportTrajectory // the open one
+	told string                   // its tools, as JSON
 }
 
 // messagesRows yields the rows of trajectories one after the other.
 type messagesRows struct {
 	reread
-	tools  string
 	passed int       // rows of the trajectories before the open one
 	next   int       // index of the turn at which state stands
 	state  stateText // nil: the open trajectory's state is not started
 }
 
 func newMessagesRows(b *selector, all []*labelled, read func() (relabel.ExportTrajectory, error, bool)) *messagesRows {
-	return &messagesRows{reread: reread{run: b.run, form: b.form, all: all, read: read}, tools: string(chat.AppendTools(nil, b.run.Prompts.Tools))}
+	return &messagesRows{reread: reread{selector: b, all: all, read: read}}
 }
 
 // at returns row i. Rows must be requested in ascending order; gaps are allowed.
@@ -106,13 +105,13 @@ func (m *messagesRows) at(i int) (messagesRow, error) {
 	l := m.all[m.open-1]
 	wanted := l.kept(i - m.passed)
 	if m.state == nil {
-		m.state = openState(reasoned(m.form, m.run.Prompts.Opening(m.tr.Task)))
+		m.state = openState(reasoned(m.form, m.opening(m.tr)))
 	}
 	for ; m.next+1 < wanted; m.next++ {
 		m.state = m.state.advance(m.form, m.tr.Turns[m.next])
 	}
 	label := reasoned(m.form, []relabel.Message{m.tr.Turns[m.next].Label.Message})[0]
-	return messagesRow{RowID: fmt.Sprintf("%s/%d", l.Trajectory.ID, wanted), Messages: m.state.json(), Tools: m.tools, Label: rows.LabelText(wanted, label.Canonical(wanted), l.keep[wanted])}, nil
+	return messagesRow{RowID: fmt.Sprintf("%s/%d", l.Trajectory.ID, wanted), Messages: m.state.json(), Tools: m.told, Label: rows.LabelText(wanted, label.Canonical(wanted), l.keep[wanted])}, nil
 }
 
 // advance opens the next trajectory.
@@ -125,7 +124,7 @@ func (r *reread) advance() error {
 	if !there || !l.of(tr) {
 		return relabel.Errorf(relabel.CodeConflict, "trajectory %s has changed while the export was built: start the export again", l.Trajectory.ID)
 	}
-	r.tr, r.open = tr, r.open+1
+	r.tr, r.open, r.told = tr, r.open+1, string(chat.AppendTools(nil, r.tools(tr)))
 	return nil
 }
 

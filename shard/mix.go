@@ -21,7 +21,7 @@ type mixing struct {
 // openSelector returns the selector of a part's source, without a student.
 func (x *Exporter) openSelector(ctx context.Context, e relabel.Export, part relabel.ExportPart) (*selector, error) {
 	source := e.Source(part.Source)
-	run, err := x.Store.FindRun(ctx, source.Selection.RunID)
+	run, err := x.sourceRun(ctx, source)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +39,30 @@ func (x *Exporter) openSelector(ctx context.Context, e relabel.Export, part rela
 	}
 	b.weights, b.sampled, b.dropped = source.Weights, e.Mix.Sampled, droppedOf(part)
 	return b, nil
+}
+
+// sourceRun returns the run of a source. Conversations are as a run of recipe sft without prompts of its own.
+func (x *Exporter) sourceRun(ctx context.Context, source relabel.MixSource) (relabel.Run, error) {
+	if set := source.Selection.Conversations; set != nil {
+		return relabel.Run{Name: set.Name, Recipe: relabel.SFT}, nil
+	}
+	return x.Store.FindRun(ctx, source.Selection.RunID)
+}
+
+// opening returns the messages before the first turn of a trajectory.
+func (b *selector) opening(tr relabel.ExportTrajectory) []relabel.Message {
+	if tr.Opening != nil {
+		return tr.Opening
+	}
+	return b.run.Prompts.Opening(tr.Task)
+}
+
+// tools returns the tools of a trajectory.
+func (b *selector) tools(tr relabel.ExportTrajectory) []relabel.Tool {
+	if tr.Opening != nil {
+		return tr.Tools
+	}
+	return b.run.Prompts.Tools
 }
 
 // droppedOf returns what the comparison excludes of a part.

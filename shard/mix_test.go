@@ -20,6 +20,7 @@ import (
 
 	"relabel"
 	"relabel/chat"
+	"relabel/conversations"
 	"relabel/shard/rows"
 	"relabel/shard/shardtest"
 	"relabel/store"
@@ -306,5 +307,51 @@ func TestNearDuplicatesDifferInNumbersIdsAndSpaces(t *testing.T) {
 		if x, y := string(withoutVolatile([]byte(a))), string(withoutVolatile([]byte(b))); x == y {
 			t.Errorf("%q and %q are both %q", a, b, x)
 		}
+	}
+}
+
+func TestConversationsAreMixedBesideRuns(t *testing.T) {
+	t.Parallel()
+	folder, student := testStudent(t)
+	s := storetest.New(t)
+	a := mixRun(t, s, "a", 2, 0.5, func(task, turn int) string { return fmt.Sprintf("a %d %d", task, turn) })
+	file := `{"messages":[{"role":"user","content":"What is 2+2?"},{"role":"assistant","content":"4"},{"role":"user","content":"And <|im_end|>?"},{"role":"assistant","content":"No."}]}
+{"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Weather?"},{"role":"assistant","content":"","tool_calls":[{"id":"x","type":"function","function":{"name":"look","arguments":{"b":1.0,"a":[2]}}}],"weight":0},{"role":"tool","tool_call_id":"x","content":"sun"},{"role":"assistant","content":"Sunny."}],"tools":[{"type":"function","function":{"name":"look","description":"d","parameters":{"type":"object"}}}]}
+`
+	set := relabel.ConversationSet{Name: "general", Digest: strings.Repeat("ab", 32)}
+	must(t, s.CreateConversationSet(t.Context(), &set, conversations.Chunks(conversations.Read(strings.NewReader(file)), 100, &set)))
+	if set.Conversations != 2 || set.Labels != 3 {
+		t.Errorf("%+v", set)
+	}
+	e := relabel.Export{State: relabel.ExportQueued, Selection: relabel.ExportSelection{RunID: a.Run.ID, Iteration: 1, Submitted: true},
+		Form: relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages, relabel.ViewLinear, relabel.ViewTree}, Tokenizer: folder, Capacity: 4096},
+		Mix:  &relabel.Mix{Sources: []relabel.MixSource{{Selection: relabel.ExportSelection{Conversations: &set}, Weights: relabel.LabelWeights{Weight: new(0.1)}}}}}
+	dir, m := buildMix(t, s, e, 2)
+	again, _ := buildMix(t, s, e, 1)
+	if first, second := contentsOf(t, dir), contentsOf(t, again); !slices.Equal(first, second) {
+		t.Errorf("two workers wrote %v, one wrote %v", first, second)
+	}
+	for _, p := range check(t, dir, student).Problems {
+		t.Error(p)
+	}
+	general := m.Mix.Sources[1]
+	if m.States != 9 || general.States != 3 || general.Excluded["label_not_selected"] != 1 || m.SpecialText == 0 || general.Parts != 2 || general.Run != "general" {
+		t.Errorf("%d states, %+v", m.States, general)
+	}
+	light := 0
+	for _, w := range weightsIn(t, dir, m) {
+		if w == 0.1 {
+			light++
+		}
+	}
+	if light != 3 {
+		t.Errorf("%d labels weigh 0.1", light)
+	}
+	view := rows.FolderView(dir, m, relabel.ViewMessages)
+	row, _, err := view.At(view.Len() - 1)
+	must(t, err)
+	want := `[{"role":"system","content":"Be brief."},{"role":"user","content":"Weather?"},{"role":"assistant","content":"","tool_calls":[{"id":"call_1_0","type":"function","function":{"name":"look","arguments":"{\"b\":1.0,\"a\":[2]}"}}]},{"role":"tool","content":"sun","tool_call_id":"call_1_0"}]`
+	if row.Messages != want {
+		t.Errorf("%s", row.Messages)
 	}
 }

@@ -48,12 +48,15 @@ func (x *Exporter) manifestMix(ctx context.Context, e relabel.Export, sources []
 
 func (x *Exporter) manifestSource(ctx context.Context, e relabel.Export, n int, sum *sourceSummary) (relabel.ManifestSource, error) {
 	source := e.Source(n)
-	run, err := x.Store.FindRun(ctx, source.Selection.RunID)
+	run, err := x.sourceRun(ctx, source)
 	if err != nil {
 		return relabel.ManifestSource{}, err
 	}
-	m := relabel.ManifestSource{Run: run.ID.String(), Recipe: run.Recipe, Selection: source.Selection, Weights: source.Weights,
+	m := relabel.ManifestSource{Run: run.Name, Recipe: run.Recipe, Selection: source.Selection, Weights: source.Weights,
 		Parts: sum.parts, States: sum.States, Excluded: sum.Excluded, Iterations: []relabel.ManifestIteration{}}
+	if source.Selection.Conversations == nil {
+		m.Run = run.ID.String()
+	}
 	if n < len(e.Compared) {
 		m.Compared = &e.Compared[n]
 	}

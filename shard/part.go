@@ -66,21 +66,24 @@ func (x *Exporter) buildPart(ctx context.Context, e relabel.Export, number int) 
 // labelAll reads the trajectories of a part and selects their labels, several at a time. d drops those that
 // there is no room for.
 func (x *Exporter) labelAll(ctx context.Context, part relabel.ExportPart, b *selector, d *drawn) ([]*labelled, error) {
-	all := make([]*labelled, len(part.Trajectories))
+	var all []*labelled
 	work, working := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
-	next := 0
 	for tr, err := range x.Store.ExportTrajectories(working, b.sel, part) {
 		if err != nil {
 			return nil, errors.Join(work.Wait(), err)
 		}
-		at := next
-		next++
-		work.Go(func() (err error) {
-			if all[at], err = b.label(tr, b.dropped[at]); err == nil {
-				d.add(all[at])
+		at := len(all)
+		l := new(labelled)
+		all = append(all, l)
+		work.Go(func() error {
+			done, err := b.label(tr, b.dropped[at])
+			if err != nil {
+				return err
 			}
-			return err
+			*l = *done
+			d.add(l)
+			return nil
 		})
 	}
 	return all, work.Wait()

@@ -35,8 +35,8 @@ func (b *selector) sign(w io.Writer, at int, tr relabel.ExportTrajectory) error 
 		near.add(withoutVolatile(text))
 	}
 	near.add([]byte(tr.Task.InstanceID))
-	add(chat.AppendTools(nil, b.run.Prompts.Tools))
-	add(chat.AppendMessages(nil, reasoned(b.form, b.run.Prompts.Opening(tr.Task))))
+	add(chat.AppendTools(nil, b.tools(tr)))
+	add(chat.AppendMessages(nil, reasoned(b.form, b.opening(tr))))
 	for _, turn := range tr.Turns {
 		if _, kept := l.keep[turn.T]; kept {
 			text := chat.AppendMessage(nil, reasoned(b.form, []relabel.Message{turn.Label.Message.Canonical(turn.T)})[0])

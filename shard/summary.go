@@ -20,7 +20,8 @@ type summary struct {
 	TreeTokens   int64                        `json:"tree_tokens"`   // tokens of their trees
 	Special      int                          `json:"special"`       // occurrences of special tokens' text in messages
 	Served       int                          `json:"served"`        // labels with the IDs that their server returned
-	SpecialTools int                          `json:"special_tools"` // occurrences of special tokens' text in the tools
+	SpecialTools int                          `json:"special_tools"` // occurrences of special tokens' text in the run's tools
+	SpecialTold  int                          `json:"special_told"`  // the same in the tools of conversations
 	Prompts      promptCheck                  `json:"prompts"`
 	Student      *studentSummary              `json:"student"` // nil without a token view
 	Groups       relabel.ManifestGroups       `json:"groups"`
@@ -93,6 +94,7 @@ func (s *summary) add(l *labelled) {
 	s.Trajectories = s.Trajectories.Plus(countsOf(l))
 	s.addSecrets(l)
 	s.Special += l.special
+	s.SpecialTold += l.inTools
 	s.Prompts = s.Prompts.plus(l.prompts)
 	for _, r := range l.roots {
 		s.TreeTokens += int64(r.Tokens())
@@ -194,6 +196,7 @@ func (s *summary) merge(raw json.RawMessage) error {
 	s.States, s.Special, s.Served = s.States+next.States, s.Special+next.Special, s.Served+next.Served
 	s.LinearTokens, s.TreeTokens = s.LinearTokens+next.LinearTokens, s.TreeTokens+next.TreeTokens
 	s.SpecialTools = max(s.SpecialTools, next.SpecialTools) // the same in all parts of a source
+	s.SpecialTold += next.SpecialTold
 	s.Groups = s.Groups.Plus(next.Groups)
 	for group, rewards := range next.Rewards {
 		s.addRewards(group, rewards)

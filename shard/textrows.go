@@ -94,8 +94,8 @@ func (x *texts) at(i int) (c conversation, state int, label relabel.Message, err
 
 // open encodes the messages of a trajectory.
 func (x *texts) open(l *labelled) {
-	x.rows = x.list(l, x.tr)
-	x.messages, x.actions = x.run.Prompts.Opening(x.tr.Task), x.actions[:0]
+	x.rows, x.form.Tools = x.list(l, x.tr), x.told
+	x.messages, x.actions = x.opening(x.tr), x.actions[:0]
 	for _, turn := range x.tr.Turns {
 		x.actions = append(x.actions, len(x.messages))
 		x.messages = relabel.AppendTurn(x.messages, turn)

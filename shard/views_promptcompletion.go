@@ -49,13 +49,13 @@ type renderedRow struct {
 func writePromptCompletion(dir string, rows *texts, version string, deal []int, p part) (viewFigures, error) {
 	layout := parquet.Layout{View: string(relabel.ViewPromptCompletion), LossMask: "none", First: p.First, Step: p.Step}
 	w := parquet.NewWriter[promptCompletionRow](dir, layout, version)
-	row := promptCompletionRow{Tools: rows.form.Tools, Variables: cmp.Or(string(rows.form.Options), "{}")}
+	row := promptCompletionRow{Variables: cmp.Or(string(rows.form.Options), "{}")}
 	return rowsOf(w, p, deal, 0, func(i int) (promptCompletionRow, parquet.Size, error) {
 		c, state, label, err := rows.at(i)
 		if err != nil {
 			return row, parquet.Size{}, err
 		}
-		row.RowID, row.Prompt, row.Completion = c.id, row.Prompt[:0], append(row.Completion[:0], rows.form.Object(label))
+		row.RowID, row.Tools, row.Prompt, row.Completion = c.id, rows.form.Tools, row.Prompt[:0], append(row.Completion[:0], rows.form.Object(label))
 		size := len(row.Completion[0]) + len(row.Tools) + rowIDBytes
 		for _, m := range rows.messages[:state] {
 			row.Prompt = append(row.Prompt, rows.form.Object(m))

@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"relabel"
-	"relabel/chat"
 	"relabel/shard/dialect"
 	"relabel/shard/jsonl"
 	"relabel/shard/outfile"
@@ -28,7 +27,7 @@ func (o *output) writeText(ctx context.Context, view relabel.View, b *selector, 
 	}
 	next, stop := iter.Pull2(o.exporter.Store.ExportTrajectories(ctx, b.sel, o.part))
 	defer stop()
-	form := dialect.Form{Dialect: b.form.Dialect, Tools: string(chat.AppendTools(nil, b.run.Prompts.Tools)), Options: b.form.TemplateOptions}
+	form := dialect.Form{Dialect: b.form.Dialect, Options: b.form.TemplateOptions}
 	if b.student != nil {
 		form.Arguments = b.student.Arguments
 	}
@@ -39,7 +38,7 @@ func (o *output) writeText(ctx context.Context, view relabel.View, b *selector, 
 		}
 		return l.conversations(route.States || view == relabel.ViewPromptCompletion)
 	}
-	rows := newTexts(&reread{run: b.run, form: b.form, all: all, read: next}, form, list)
+	rows := newTexts(&reread{selector: b, all: all, read: next}, form, list)
 	count, size := o.textRows(b, all, route.States || view == relabel.ViewPromptCompletion)
 	deal := parquet.Split(count, int(1+size/textFileBytes), b.form.Divide)
 	if view == relabel.ViewPromptCompletion {

@@ -53,6 +53,7 @@ var meanings = map[string]*relabel.Error{
 	"trajectories_task_id_fkey":    relabel.Errorf(relabel.CodeInvalid, "there is no such task").On("task_id"),
 	"trajectories_step":            relabel.Errorf(relabel.CodeConflict, "the trajectory's state does not allow this"),
 	"iterations_step":              relabel.Errorf(relabel.CodeConflict, "the iteration's state does not allow this"),
+	"conversation_sets_name":       relabel.Errorf(relabel.CodeConflict, "there is a conversation set of this name already").On("name"),
 	"exports_step":                 relabel.Errorf(relabel.CodeConflict, "the export's state does not allow this"),
 	"exports_run_id_fkey":          relabel.Errorf(relabel.CodeInvalid, "there is no such run").On("run_id"),
 	"relabelings_policy":           relabel.Errorf(relabel.CodeInvalid, "there is no such policy").On("policy"),

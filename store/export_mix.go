@@ -10,18 +10,28 @@ import (
 	"relabel"
 )
 
-// insertSources records the further runs of a mix, which cannot be deleted while the export is built.
+// insertSources records the further sources of a mix, which cannot be deleted while the export is built.
 func insertSources(ctx context.Context, tx pgx.Tx, e relabel.Export) error {
 	for n := 1; n < e.Sources(); n++ {
-		run := e.Source(n).Selection.RunID
-		if err := keepRun(ctx, tx, itself, run); err != nil {
+		sel := e.Source(n).Selection
+		run, set, err := keepSource(ctx, tx, sel)
+		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "INSERT INTO export_sources (export_id, number, run_id) VALUES ($1, $2, $3)", e.ID, n, run); err != nil {
+		if _, err := tx.Exec(ctx, "INSERT INTO export_sources (export_id, number, run_id, conversation_set_id) VALUES ($1, $2, $3, $4)", e.ID, n, run, set); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// keepSource locks the run or the conversation set of a source against its deletion, and returns its id.
+func keepSource(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) (run, set *relabel.ID, err error) {
+	if sel.Conversations == nil {
+		return &sel.RunID, nil, keepRun(ctx, tx, itself, sel.RunID)
+	}
+	_, err = readValue[relabel.ID](ctx, tx, "SELECT id FROM conversation_sets WHERE id = $1 FOR KEY SHARE", sel.Conversations.ID)
+	return nil, &sel.Conversations.ID, notFound("conversation set", sel.Conversations.Name, err)
 }
 
 // cutSources cuts the selections of all sources into parts, from one snapshot. Each part has trajectories of
@@ -31,7 +41,16 @@ func (s *Store) cutSources(ctx context.Context, e relabel.Export, partBytes int6
 		parts = nil
 		seen := map[relabel.ID]bool{}
 		for n := range e.Sources() {
-			all, err := selected(ctx, tx, e.Source(n).Selection)
+			sel := e.Source(n).Selection
+			if sel.Conversations != nil {
+				chunks, err := cutConversations(ctx, tx, n, *sel.Conversations)
+				if err != nil {
+					return err
+				}
+				parts = append(parts, chunks...)
+				continue
+			}
+			all, err := selected(ctx, tx, sel)
 			if err != nil {
 				return err
 			}

@@ -3,9 +3,11 @@ package store_test
 import (
 	"context"
 	"reflect"
+	"strings"
 	"testing"
 
 	"relabel"
+	"relabel/conversations"
 	"relabel/store"
 	"relabel/store/storetest"
 )
@@ -111,5 +113,47 @@ func TestARunOfAMixStaysWhileItIsBuilt(t *testing.T) {
 	must(t, s.FinishDeletion(ctx, b.Run.ID))
 	if got, err := s.FindExport(ctx, e.ID); err != nil || got.Mix == nil {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestConversationsStayWhileAnExportWithThemIsBuilt(t *testing.T) {
+	t.Parallel()
+	ctx, s := context.Background(), storetest.New(t)
+	a := storetest.Seed(t, s, 1)
+	storetest.Finish(t, s, storetest.Claim(t, s, a.Trajectories[0].ID, "w"), 3, true)
+	set := relabel.ConversationSet{Name: "general", Digest: "x"}
+	lines := conversations.Read(strings.NewReader(`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`))
+	must(t, s.CreateConversationSet(ctx, &set, conversations.Chunks(lines, conversations.ChunkBytes, &set)))
+	again := set
+	again.ID = relabel.ID{}
+	lines = conversations.Read(strings.NewReader(`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`))
+	if err := s.CreateConversationSet(ctx, &again, conversations.Chunks(lines, conversations.ChunkBytes, &again)); relabel.CodeOf(err) != relabel.CodeConflict {
+		t.Errorf("a second set of the name: %v", err)
+	}
+	e := relabel.Export{ID: relabel.NewID(), State: relabel.ExportQueued, Selection: relabel.ExportSelection{RunID: a.Run.ID, Iteration: 1},
+		Form: relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages}}, Directory: "/x", FolderID: "f",
+		Mix: &relabel.Mix{Sources: []relabel.MixSource{{Selection: relabel.ExportSelection{Conversations: &set}}}}}
+	must(t, s.CreateExport(ctx, e))
+	if err := s.DeleteConversationSet(ctx, set.ID); relabel.CodeOf(err) != relabel.CodeConflict {
+		t.Errorf("deleted: %v", err)
+	}
+	must(t, s.CutExport(ctx, e.ID, 1<<20))
+	part, err := s.FindExportPart(ctx, e.ID, 1)
+	must(t, err)
+	read := 0
+	for tr, err := range s.ExportTrajectories(ctx, e.Source(1).Selection, part) {
+		must(t, err)
+		read++
+		if tr.Task.InstanceID != "general/1" || len(tr.Opening) != 1 || tr.Turns[0].Label.Message.Content != "b" {
+			t.Errorf("%+v", tr)
+		}
+	}
+	if read != 1 {
+		t.Errorf("%d conversations", read)
+	}
+	must(t, s.CancelExport(ctx, e.ID))
+	must(t, s.DeleteConversationSet(ctx, set.ID))
+	if _, err := s.FindConversationSet(ctx, "general"); relabel.CodeOf(err) != relabel.CodeNotFound {
+		t.Errorf("it is still there: %v", err)
 	}
 }

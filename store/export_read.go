@@ -18,6 +18,9 @@ var errStopped = errors.New("the reader stopped")
 // time in memory. The last pair has the error, if any: CodeConflict if a trajectory has changed
 // since the export was cut.
 func (s *Store) ExportTrajectories(ctx context.Context, sel relabel.ExportSelection, part relabel.ExportPart) iter.Seq2[relabel.ExportTrajectory, error] {
+	if sel.Conversations != nil {
+		return s.exportConversations(ctx, *sel.Conversations, part)
+	}
 	return func(yield func(relabel.ExportTrajectory, error) bool) {
 		err := s.read(ctx, func(tx pgx.Tx) error {
 			// It holds no locks, and the writer may take long for one trajectory.

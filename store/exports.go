@@ -187,7 +187,7 @@ func (s *Store) CutExport(ctx context.Context, id relabel.ID, partBytes int64) e
 		}
 		jobs := make([]relabel.ExportJob, len(parts))
 		for i, part := range parts {
-			b.Queue("INSERT INTO export_parts (export_id, number, source, trajectories) VALUES ($1, $2, $3, $4)", id, i, part.Source, part.Trajectories)
+			b.Queue("INSERT INTO export_parts (export_id, number, source, chunk, trajectories) VALUES ($1, $2, $3, $4, $5)", id, i, part.Source, part.Chunk, part.Trajectories)
 			jobs[i] = relabel.ExportJob{ExportID: id, Step: step, Part: i}
 		}
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
@@ -226,8 +226,8 @@ func cut(all []sizedTrajectory, partBytes int64) [][]relabel.PartTrajectory {
 // part.
 func (s *Store) FindExportPart(ctx context.Context, id relabel.ID, number int) (relabel.ExportPart, error) {
 	p := relabel.ExportPart{ExportID: id, Number: number}
-	err := s.pool.QueryRow(ctx, `SELECT source, trajectories, coalesce(dropped, '[]'), done FROM export_parts WHERE export_id = $1 AND number = $2`, id, number).
-		Scan(&p.Source, &p.Trajectories, &p.Dropped, &p.Done)
+	err := s.pool.QueryRow(ctx, `SELECT source, chunk, trajectories, coalesce(dropped, '[]'), done FROM export_parts WHERE export_id = $1 AND number = $2`, id, number).
+		Scan(&p.Source, &p.Chunk, &p.Trajectories, &p.Dropped, &p.Done)
 	if err != nil {
 		return p, notFound("part of the export", id, err)
 	}

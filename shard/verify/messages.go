@@ -31,9 +31,11 @@ func (f *fileCheck) message(row *relabel.ExportRow) {
 		return
 	}
 	f.addLabel(l.trajectory, l.turn)
-	f.mu.Lock()
-	f.source.tools.add(row.Tools, f.entry.Path, row.ID, "row", f.number)
-	f.mu.Unlock()
+	if !f.source.conversations {
+		f.mu.Lock()
+		f.source.tools.add(row.Tools, f.entry.Path, row.ID, "row", f.number)
+		f.mu.Unlock()
+	}
 	f.stateOf(row, l)
 	f.chain(row, l)
 	f.messageWeights(row, l)
@@ -70,12 +72,12 @@ func (f *fileCheck) readLabelled(row *relabel.ExportRow) (l labelled, err error)
 // stateOf checks that the state belongs to the row's turn: it has an action for each earlier turn,
 // and calls and answers are named by their turns.
 func (f *fileCheck) stateOf(row *relabel.ExportRow, l labelled) {
-	if len(l.state) < 2 || l.state[0].Role != relabel.RoleSystem || l.state[1].Role != relabel.RoleUser {
-		f.reject(row, "messages", "its state does not start with a system and a user message")
+	opening := f.opening(row, l)
+	if opening < 0 {
 		return
 	}
 	t, calls, answers := 0, 0, 0
-	for i, m := range l.state[2:] {
+	for i, m := range l.state[opening:] {
 		if m.Role == relabel.RoleAssistant {
 			t, calls, answers = t+1, len(m.ToolCalls), 0
 		}
@@ -89,7 +91,7 @@ func (f *fileCheck) stateOf(row *relabel.ExportRow, l labelled) {
 			wrong = fmt.Sprintf("has the role %q", m.Role)
 		}
 		if wrong != "" {
-			f.reject(row, "messages", "message %d of its state %s", i+2, wrong)
+			f.reject(row, "messages", "message %d of its state %s", i+opening, wrong)
 			return
 		}
 	}
@@ -102,6 +104,29 @@ func (f *fileCheck) stateOf(row *relabel.ExportRow, l labelled) {
 	if wrong := wrongCalls(l.label, l.turn); wrong != "" {
 		f.reject(row, "messages", "its label %s", wrong)
 	}
+}
+
+// opening returns the number of messages before the first action: a system and a user message, in a conversation
+// any of these. It rejects other roles, and then returns -1.
+func (f *fileCheck) opening(row *relabel.ExportRow, l labelled) int {
+	if !f.source.conversations {
+		if len(l.state) < 2 || l.state[0].Role != relabel.RoleSystem || l.state[1].Role != relabel.RoleUser {
+			f.reject(row, "messages", "its state does not start with a system and a user message")
+			return -1
+		}
+		return 2
+	}
+	for i, m := range l.state {
+		switch m.Role {
+		case relabel.RoleSystem, relabel.RoleUser:
+		case relabel.RoleAssistant:
+			return i
+		default:
+			f.reject(row, "messages", "message %d of its state, before the first action, has the role %q", i, m.Role)
+			return -1
+		}
+	}
+	return len(l.state)
 }
 
 // wrongCalls describes the first call of a message of turn t that has a wrong id, "" if none has.

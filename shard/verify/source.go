@@ -12,10 +12,11 @@ import (
 
 // source is what the manifest says of a source of labels. An export without a mix has one.
 type source struct {
-	number     int
-	recipe     relabel.Recipe
-	iterations []sourceIteration
-	tools      odds // of messages rows
+	number        int
+	recipe        relabel.Recipe
+	conversations bool // not of a run: any opening, and tools that differ
+	iterations    []sourceIteration
+	tools         odds // of messages rows
 }
 
 type sourceIteration struct {
@@ -31,7 +32,7 @@ func newSources(m *relabel.Manifest) (all []*source) {
 		return []*source{onlySource(m)}
 	}
 	for n, of := range m.Mix.Sources {
-		s := &source{number: n, recipe: of.Recipe}
+		s := &source{number: n, recipe: of.Recipe, conversations: of.Selection.Conversations != nil}
 		for _, it := range of.Iterations {
 			factor := it.Factor
 			if m.Mix.Sampled {
