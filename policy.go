@@ -44,7 +44,9 @@ type Policy struct {
 	TrainedOn   []TrainedOn `json:"trained_on,omitempty" doc:"The exports that it was trained on; absent: not given, or untrained."`
 	TrainedFrom *ID         `json:"trained_from_id,omitempty" doc:"The policy version that this training started from; absent: not one that is registered."`
 	Untrained   bool        `json:"untrained,omitempty" doc:"Whether it is the start of training: no export has trained it, and it has 0 effective samples."`
-	CreatedAt   time.Time   `json:"created_at" doc:"When this version was created."`
+	// Weights are what relabel loaded for this version; nil: nothing.
+	Weights   *LoadedWeights `json:"weights,omitempty" doc:"The weights that relabel loaded into its servers for this version; absent: none."`
+	CreatedAt time.Time      `json:"created_at" doc:"When this version was created."`
 }
 
 // BaseURLs are the addresses that serve p: BaseURL, then the replicas.

@@ -194,6 +194,11 @@ type WeightStore interface {
 	// ListEarlierWeights lists the last check with a fingerprint of each student of the run's iterations for training, and the last one of
 	// the policy in any run, newest first. It leaves iteration except out.
 	ListEarlierWeights(ctx context.Context, run, policy ID, except *ID) ([]EarlierWeights, error)
+	// ListAddressUsers lists the running iterations whose student or teacher is at one of the addresses, such as "run, collect 2".
+	ListAddressUsers(ctx context.Context, bases []string) ([]string, error)
+	// ListLoaded returns the names of the adapters that relabel loaded, and whether each is in use: by the newest version of a
+	// policy, by a running iteration, or by work that is queued for a policy.
+	ListLoaded(ctx context.Context) (map[string]bool, error)
 }
 
 // WeightFilter narrows a list of checks to an iteration or a policy version.

@@ -3,11 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
-	"github.com/google/uuid"
 
 	"relabel"
 	"relabel/api"
@@ -16,6 +14,7 @@ import (
 // PolicyCommand is `relabel policy`.
 type PolicyCommand struct {
 	Add  PolicyAdd  `cmd:"" help:"Register an endpoint, or a new version of one; old versions do not change."`
+	Load policyLoad `cmd:"" help:"Load a LoRA adapter or a checkpoint into a policy's servers (vLLM, SGLang), and register its next version with it."`
 	List policyList `cmd:"" help:"List policies, all versions, newest first."`
 	Show policyShow `cmd:"" help:"Show a policy: its addresses and limits, and the models that answered for it."`
 }
@@ -24,8 +23,7 @@ type PolicyCommand struct {
 type PolicyAdd struct {
 	ClientFlags
 	api.NewPolicy
-	TrainedOn []string `placeholder:"EXPORT[=EPOCHS]" help:"Export that the model was trained on since --trained-from, with the passes over it (a fraction if training stopped within one); may be repeated. Default of EPOCHS: --epochs, else those of the trainer settings of the export's run."`
-	Epochs    *float64 `placeholder:"N" help:"Passes over each export of --trained-on without EPOCHS."`
+	trainedFlags
 }
 
 // Run registers the policy.
@@ -36,7 +34,7 @@ func (c *PolicyAdd) Run(ctx context.Context, flags *kong.Context) error {
 	return c.With(ctx, func(cl *Session) error {
 		var err error
 		body := c.NewPolicy
-		if body.TrainedOn, err = c.trainedOn(); err != nil {
+		if body.TrainedOn, err = c.trained(); err != nil {
 			return err
 		}
 		if body.Tokenizer, err = UseTokenizer(ctx, cl, c.Tokenizer); err != nil {
@@ -52,32 +50,6 @@ func (c *PolicyAdd) Run(ctx context.Context, flags *kong.Context) error {
 		fmt.Printf("%s  %s@%d\n", p.ID, p.Name, p.Version)
 		return nil
 	})
-}
-
-// trainedOn reads the exports that the model was trained on.
-func (c *PolicyAdd) trainedOn() (all []api.NewTrainedOn, err error) {
-	if c.Epochs != nil && len(c.TrainedOn) == 0 {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "needs --trained-on").On("--epochs")
-	}
-	for _, word := range c.TrainedOn {
-		text, epochs, given := strings.Cut(word, "=")
-		on := api.NewTrainedOn{Epochs: c.Epochs}
-		if on.Export, err = uuid.Parse(text); err != nil {
-			return nil, relabel.Errorf(relabel.CodeInvalid, "%q is not the id of an export; relabel export list shows them", text).On("--trained-on")
-		}
-		if given {
-			number, err := strconv.ParseFloat(epochs, 64)
-			if err != nil {
-				return nil, relabel.Errorf(relabel.CodeInvalid, "%q is not a number of epochs", epochs).On("--trained-on")
-			}
-			on.Epochs = &number
-		}
-		if err := api.Validate(on, api.NewTrainedOn{}, "--trained-on"); err != nil {
-			return nil, err
-		}
-		all = append(all, on)
-	}
-	return all, nil
 }
 
 // checkPrice removes the price if no flag gave one, and refuses a price without input or output.

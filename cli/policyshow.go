@@ -50,6 +50,9 @@ func (c *policyShow) Run(ctx context.Context) error {
 func policyTable(p relabel.Policy) *table {
 	t := newTable("POLICY", fmt.Sprintf("%s@%d", p.Name, p.Version))
 	t.row("id", p.ID)
+	if p.Weights != nil {
+		t.row("loaded "+string(p.Weights.Kind), fmt.Sprintf("%s, sha256 %s", p.Weights.Path, p.Weights.SHA256))
+	}
 	for _, s := range settingsOf(p) {
 		t.row(s.flag, s.value)
 	}

@@ -23,7 +23,7 @@ func TestExportsOfTrainingAreReadWithTheirEpochs(t *testing.T) {
 			t.Errorf("%s: %v", flags, err)
 			continue
 		}
-		all, err := c.Policy.Add.trainedOn()
+		all, err := c.Policy.Add.trained()
 		got := ""
 		for _, on := range all {
 			word := "none"

@@ -29,3 +29,9 @@ func (m *memory) ListWeightChecks(_ context.Context, f relabel.WeightFilter, lim
 func (m *memory) ListEarlierWeights(context.Context, relabel.ID, relabel.ID, *relabel.ID) ([]relabel.EarlierWeights, error) {
 	return nil, m.broken
 }
+
+// ListAddressUsers lists nothing.
+func (m *memory) ListAddressUsers(context.Context, []string) ([]string, error) { return nil, m.broken }
+
+// ListLoaded lists nothing.
+func (m *memory) ListLoaded(context.Context) (map[string]bool, error) { return nil, m.broken }

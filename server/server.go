@@ -41,9 +41,8 @@ type Config struct {
 	// CheckAddress refuses, with CodeAddressRefused, a URL whose host is an address that this
 	// process may not connect to; names are checked when they are dialled. nil: none is refused.
 	CheckAddress func(url string) error
-	// Fingerprints takes the fingerprints of a policy's model at each of its addresses; nil: weights are not
-	// checked. The error is that of the policy, such as CodeSecretMissing.
-	Fingerprints func(ctx context.Context, p relabel.Policy) ([]relabel.Fingerprint, error)
+	// Weights checks and loads the weights of policies; nil: they are neither checked nor loaded.
+	Weights Weights
 	// Pages answers all other paths, behind the same guards; nil: 404.
 	Pages http.Handler
 	// Metrics answers GET /metrics behind the same guards; nil: 404.
@@ -120,6 +119,7 @@ func New(config Config) http.Handler {
 	s.addRunDeletion()
 	s.addIterations()
 	s.addWeights()
+	s.addLoading()
 	s.addScheduling()
 	s.addWorkers()
 	s.addEvents()

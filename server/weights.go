@@ -63,10 +63,10 @@ type weightQuestion struct {
 // checkWeights compares the student's weights at all of its addresses with each other and with earlier ones.
 // CodeConflict, on allow_weights, if a doubt is not allowed; nil if weights are not checked here.
 func (s *site) checkWeights(ctx context.Context, q weightQuestion) (*relabel.WeightCheck, error) {
-	if s.Fingerprints == nil {
+	if s.Weights == nil {
 		return nil, nil
 	}
-	now, err := s.Fingerprints(ctx, q.student)
+	now, err := s.Weights.Fingerprints(ctx, q.student)
 	if err != nil {
 		now = relabel.NoFingerprints(q.student, err)
 	}
@@ -97,7 +97,7 @@ func (q weightQuestion) except() *relabel.ID {
 
 // recheckWeights checks the weights of a running iteration's student before it is resumed, and stores the check.
 func (s *site) recheckWeights(ctx context.Context, it relabel.Iteration, allowed []relabel.WeightDoubt) error {
-	if it.State != relabel.IterationRunning || s.Fingerprints == nil {
+	if it.State != relabel.IterationRunning || s.Weights == nil {
 		return nil
 	}
 	last, err := s.newestWeights(ctx, it.ID)

@@ -14,15 +14,37 @@ import (
 	"relabel/store/storetest"
 )
 
+// connected checks and loads weights over HTTP.
+type connected struct{}
+
+func (connected) Fingerprints(ctx context.Context, p relabel.Policy) ([]relabel.Fingerprint, error) {
+	return policy.TakeFingerprints(ctx, p, policy.Options{})
+}
+
+func (connected) Load(ctx context.Context, p relabel.Policy, w relabel.LoadedWeights) (string, []string, error) {
+	loaded, err := policy.Load(ctx, p, w, policy.Options{})
+	return loaded.Model, loaded.New, err
+}
+
+func (connected) RollBack(ctx context.Context, p relabel.Policy, w relabel.LoadedWeights, bases []string) error {
+	return policy.RollBack(ctx, p, w, bases, policy.Options{})
+}
+
+func (connected) LoadedAdapters(ctx context.Context, p relabel.Policy) (map[string][]string, error) {
+	return policy.LoadedAdapters(ctx, p, policy.Options{})
+}
+
+func (connected) UnloadAdapter(ctx context.Context, p relabel.Policy, base, name string) error {
+	return policy.UnloadAdapter(ctx, p, base, name, policy.Options{})
+}
+
 // weighed is the interface over a real database that takes fingerprints.
 func weighed(t *testing.T) *service {
 	db := storetest.New(t)
 	return start(t, func(c *server.Config) {
 		c.Store = db
 		c.Plan = schedule.Plan
-		c.Fingerprints = func(ctx context.Context, p relabel.Policy) ([]relabel.Fingerprint, error) {
-			return policy.TakeFingerprints(ctx, p, policy.Options{})
-		}
+		c.Weights = connected{}
 	})
 }
 

@@ -21,7 +21,7 @@ const policySelect = `SELECT po.id, po.name, po.version, po.base_url, po.replica
 		'patience_seconds', po.patience_seconds, 'hedge_after_seconds', po.hedge_after_seconds,
 		'context_tokens', po.context_tokens) AS limits,
 	po.price, po.cache_markers, po.tokenizer, coalesce(po.tokenizer_hash, '') AS tokenizer_hash, po.chat_template, po.template_text,
-	po.trained_from, po.untrained,
+	po.trained_from, po.untrained, po.weights,
 	(SELECT json_agg(json_build_object('export_id', pt.export_id, 'run', pt.run_name, 'epochs', pt.epochs, 'epochs_from', pt.epochs_from,
 		'trajectories', pt.trajectories, 'states', pt.states, 'manifest_sha256', pt.manifest_sha256, 'deleted', pt.stored_export IS NULL) ORDER BY pt.position)
 		FROM policy_training pt WHERE pt.policy_id = po.id) AS trained_on,
@@ -31,9 +31,9 @@ const policyInsert = `INSERT INTO policies (id, name, version, base_url, replica
 	temperature, top_p, max_tokens, concurrency, requests_per_minute, tokens_per_minute, timeout_seconds, retries,
 	patience_seconds, hedge_after_seconds, price, cache_markers, tokenizer, chat_template,
 	tokenizer_hash, template_text, context_tokens,
-	top_k, min_p, repetition_penalty, presence_penalty, frequency_penalty, stop, chat_template_kwargs, logprobs, trained_from, untrained)
+	top_k, min_p, repetition_penalty, presence_penalty, frequency_penalty, stop, chat_template_kwargs, logprobs, trained_from, untrained, weights)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, nullif($24, ''), $25, $26,
-	$27, $28, $29, $30, $31, $32, $33, $34, $35, $36) RETURNING created_at`
+	$27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37) RETURNING created_at`
 
 // CreatePolicy stores a new version of the policy's name and returns it with version and time.
 // If the newest version has the same definition, it returns that one. CodeInvalid if the parent or an
@@ -65,7 +65,7 @@ func (s *Store) CreatePolicy(ctx context.Context, p relabel.Policy) (relabel.Pol
 			p.Limits.PatienceSeconds, p.Limits.HedgeAfterSeconds, p.Price, p.CacheMarkers,
 			p.Tokenizer, p.ChatTemplate, p.TokenizerHash, p.TemplateText, p.Limits.ContextTokens,
 			sampling.TopK, sampling.MinP, sampling.RepetitionPenalty, sampling.PresencePenalty, sampling.FrequencyPenalty,
-			sampling.Stop, sampling.ChatTemplateKwargs, sampling.Logprobs, p.TrainedFrom, p.Untrained).Scan(&p.CreatedAt)
+			sampling.Stop, sampling.ChatTemplateKwargs, sampling.Logprobs, p.TrainedFrom, p.Untrained, p.Weights).Scan(&p.CreatedAt)
 		if err != nil {
 			return err
 		}

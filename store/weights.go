@@ -122,3 +122,30 @@ func (s *Store) ListEarlierWeights(ctx context.Context, run, policy relabel.ID, 
 
 // hasFingerprint selects checks wc with a fingerprint whose addresses had the same weights.
 const hasFingerprint = `wc.fingerprints::jsonb @? '$[*].texts' AND NOT coalesce(wc.doubts::jsonb @? '$[*] ? (@.doubt == "different")', false)`
+
+// ListAddressUsers lists running iterations whose student or teacher is at one of the addresses.
+func (s *Store) ListAddressUsers(ctx context.Context, bases []string) ([]string, error) {
+	users, err := readColumn[string](ctx, s.pool, `SELECT DISTINCT ru.name || ', ' || it.kind || ' ' || it.number FROM iterations it JOIN runs ru ON ru.id = it.run_id
+		JOIN policies po ON po.id IN (it.student_id, ru.teacher_id)
+		WHERE it.state = 'running' AND (po.base_url = ANY ($1) OR po.replicas && $1) ORDER BY 1`, bases)
+	return users, classify(err)
+}
+
+// ListLoaded returns the names of the adapters that relabel loaded, and whether each is in use.
+func (s *Store) ListLoaded(ctx context.Context) (map[string]bool, error) {
+	byHash, err := readMap[string, bool](ctx, s.pool, `SELECT po.weights->>'sha256', bool_or(
+			NOT EXISTS (SELECT FROM policies newer WHERE newer.name = po.name AND newer.version > po.version)
+			OR EXISTS (SELECT FROM iterations it JOIN runs ru ON ru.id = it.run_id WHERE it.state = 'running' AND po.id IN (it.student_id, ru.teacher_id))
+			OR EXISTS (SELECT FROM relabelings WHERE policy_id = po.id AND state IN ('queued', 'running'))
+			OR EXISTS (SELECT FROM scorings WHERE policy_id = po.id AND state IN ('queued', 'running'))
+			OR EXISTS (SELECT FROM judgings WHERE policy_id = po.id AND state IN ('queued', 'running')))
+		FROM policies po WHERE po.weights->>'kind' = 'adapter' GROUP BY 1`)
+	if err != nil {
+		return nil, classify(err)
+	}
+	used := map[string]bool{}
+	for hash, inUse := range byHash {
+		used[relabel.LoadedWeights{SHA256: hash}.Name()] = inUse
+	}
+	return used, nil
+}

@@ -107,7 +107,7 @@ type policyView struct {
 	Versions    []relabel.Policy
 	Training    relabel.Training
 	Models      []modelRow
-	Weights     []relabel.WeightCheck // the newest
+	Checks      []relabel.WeightCheck // of its weights, the newest
 	Spent       []relabel.RunSpending
 	Errors      []errorRow
 	Currency    string
@@ -140,7 +140,7 @@ func (v *viewer) showPolicy(w http.ResponseWriter, r *http.Request, p relabel.Po
 	read(&l, &view.Training, v.training, p.ID)
 	read(&l, &view.Models, v.models, p.ID)
 	read(&l, &view.Errors, v.failedCalls, p.ID)
-	read(&l, &view.Weights, v.weightChecks, p.ID)
+	read(&l, &view.Checks, v.weightChecks, p.ID)
 	if l.err != nil {
 		return l.err
 	}

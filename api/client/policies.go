@@ -22,6 +22,11 @@ func (c *Client) Policy(ctx context.Context, word string) (relabel.Policy, error
 	return get[relabel.Policy](ctx, c, at("policies", word))
 }
 
+// LoadWeights loads weights into a policy's servers and returns its next version.
+func (c *Client) LoadWeights(ctx context.Context, policy string, in api.NewWeights) (api.LoadedPolicy, error) {
+	return post[api.LoadedPolicy](ctx, c, at("policies", policy, "load"), in)
+}
+
 // Models lists the models that answered for a policy.
 func (c *Client) Models(ctx context.Context, policy string) ([]relabel.ModelSeen, error) {
 	return list[relabel.ModelSeen](ctx, c, at("policies", policy, "models"), nil)

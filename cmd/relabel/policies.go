@@ -72,11 +72,3 @@ func (w *work) newLabeller() *labeller.Labeller {
 		Record: w.db.RecordCall,
 	}})
 }
-
-// fingerprints returns what takes the fingerprints of policies with the keys of a folder.
-func (p *process) fingerprints(secrets string) func(context.Context, relabel.Policy) ([]relabel.Fingerprint, error) {
-	options := policy.Options{Secrets: policy.Secrets{Dir: secrets}, Transport: p.rule.Transport}
-	return func(ctx context.Context, of relabel.Policy) ([]relabel.Fingerprint, error) {
-		return policy.TakeFingerprints(ctx, of, options)
-	}
-}

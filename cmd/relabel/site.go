@@ -31,7 +31,7 @@ func (p *process) site(ready func(context.Context) []api.Check, token bool, secr
 	site = server.New(server.Config{
 		Store:          p.db.Store,
 		Plan:           schedule.Plan,
-		Fingerprints:   p.fingerprints(secrets),
+		Weights:        p.weightsBy(secrets),
 		DrawHeldOut:    schedule.DrawHeldOut,
 		PrepareRun:     prepareRun,
 		ChooseScaffold: scaffold.Choose,
