@@ -18,6 +18,7 @@ type exportVerify struct {
 	Export    string `arg:"" name:"id|dir|place" help:"Id of the export, whose files are on this machine or on the Hugging Face Hub, its folder, or its place there: hf://organisation/name@revision."`
 	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: the registered one, from the running server, or the folder that the manifest names."`
 	Template  string `placeholder:"FILE" type:"existingfile" help:"Chat template that replaces the folder's own."`
+	For       string `placeholder:"FILE" type:"existingfile" help:"Configuration of axolotl, ms-swift, LLaMA-Factory or TRL (YAML, JSON, or a script with its arguments): report settings that would train on the history or cut rows, with what to write instead."`
 	Render    bool   `default:"true" negatable:"" help:"Render the messages view again and compare it with the token views. Default: on."`
 	JSON      bool   `name:"json" help:"Print the report as JSON, including what was not checked."`
 	First     int    `default:"10" placeholder:"N" help:"Number of problems of each kind that are printed one by one. Default: ${default}."`
@@ -28,7 +29,7 @@ func (c *exportVerify) Run(ctx context.Context, p *Ports) error {
 	return exportFiles{c.ClientFlags, p, nil}.use(ctx, c.Export, func(dir string, fetch FetchTokenizer) error {
 		progress := new(ReadProgress)
 		done := showReading(ctx, progress)
-		report, err := p.VerifyExport(ctx, VerifyOptions{Dir: dir, Tokenizer: c.Tokenizer, Template: c.Template, Render: c.Render,
+		report, err := p.VerifyExport(ctx, VerifyOptions{Dir: dir, Tokenizer: c.Tokenizer, Template: c.Template, For: c.For, Render: c.Render,
 			First: max(1, c.First), Fetch: fetch, Progress: progress})
 		done()
 		if err != nil {

@@ -74,6 +74,7 @@ type VerifyOptions struct {
 	Tokenizer string // folder; "" for the manifest's
 	Template  string // file; "" for the tokenizer's
 	Render    bool   // render the messages view again
+	For       string // file with a trainer's configuration that is checked too; "" for none
 	First     int    // problems of each kind that are reported one by one
 	Fetch     FetchTokenizer
 	Progress  *ReadProgress

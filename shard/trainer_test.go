@@ -3,11 +3,15 @@ package shard
 import (
 	"context"
 	"math/rand"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"relabel"
 	"relabel/shard/render"
+	"relabel/shard/verify"
 	"relabel/trainers"
 )
 
@@ -65,4 +69,30 @@ func TestExportsForEveryTrainerAreSound(t *testing.T) {
 			t.Log(r.Figure())
 		}
 	})
+}
+
+func TestACheckWarnsOfAConfigurationThatCutsRowsOrTrainsOnHistory(t *testing.T) {
+	folder, student := testStudent(t)
+	dir := exportFor(t, relabel.ExportForm{For: "axolotl"}, folder, 1)
+	own, err := os.ReadFile(filepath.Join(dir, "axolotl.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		string(own): "",
+		strings.Replace(string(own), "sequence_len: 65536", "sequence_len: 100", 1):                         "sequence_len: 100: the longest row has ",
+		strings.Replace(string(own), "    type:", "    type: chat_template\n    roles_to_train: [user]", 1): "datasets[0].roles_to_train: [user]: it would train",
+		"nothing": "is not a configuration of axolotl",
+	} {
+		r, err := verify.Check(context.Background(), dir, verify.Options{Student: student, Configuration: &verify.Configuration{Name: "a/axolotl.yaml", Text: []byte(text)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case want == "" && !r.Sound():
+			t.Errorf("its own configuration: %v", r.Lines())
+		case want != "" && (r.Sound() || !strings.Contains(strings.Join(r.Lines(), "\n"), "configuration: axolotl.yaml") || !strings.Contains(strings.Join(r.Lines(), "\n"), want)):
+			t.Errorf("%s: %v", want, r.Lines())
+		}
+	}
 }

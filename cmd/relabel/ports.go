@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -82,6 +83,13 @@ func verifyExport(ctx context.Context, o cli.VerifyOptions) (_ cli.VerifyReport,
 		if options.Student, err = shardverify.FindStudent(o.Dir, o.Tokenizer, o.Template, o.Fetch); err != nil {
 			return nil, err
 		}
+	}
+	if o.For != "" {
+		text, err := os.ReadFile(o.For)
+		if err != nil {
+			return nil, relabel.Errorf(relabel.CodeInvalid, "%s cannot be read", o.For).On("--for").Because(err)
+		}
+		options.Configuration = &shardverify.Configuration{Name: o.For, Text: text}
 	}
 	return shardverify.Check(ctx, o.Dir, options)
 }

@@ -172,6 +172,7 @@ func (f *fileCheck) row(row *relabel.ExportRow) {
 		return
 	}
 	f.Tokens += int64(len(row.IDs))
+	f.longest = max(f.longest, len(row.IDs))
 	f.tokens(row)
 	if f.broken = f.broken || f.rejected; f.rejected {
 		return

@@ -196,6 +196,7 @@ func (f *fileCheck) writtenPair(state []relabel.Message, label relabel.Message) 
 
 // answerFacts passes the facts of a label's ids after a prompt to emit, each with weight 1.
 func (f *fileCheck) answerFacts(prompt, answer []int32, emit emit) {
+	f.longest = max(f.longest, len(prompt)+len(answer))
 	var seen text
 	for _, id := range prompt {
 		seen = f.hash.then(seen, uint32(id))

@@ -25,6 +25,8 @@ type Options struct {
 	// First is the number of problems of each kind that are listed; 0: 10. The others are
 	// only counted.
 	First int
+	// Configuration is checked against the export; nil: none is.
+	Configuration *Configuration
 	// Progress counts rows and tokens that were read; may be nil.
 	Progress *Progress
 }
@@ -67,6 +69,7 @@ type findings struct {
 	sumsOf map[sourceRound]roundSums
 	bins   []binRun
 
+	longest                        int // tokens of the longest row
 	servedLabels                   int
 	renderedLabels, renderedTokens int
 	padding                        int64 // tokens
@@ -103,6 +106,7 @@ func Check(ctx context.Context, dir string, o Options) (*Report, error) {
 	if err := c.compareViews(ctx); err != nil {
 		return nil, err
 	}
+	c.checkConfiguration()
 	c.finishReport()
 	return &c.report, nil
 }
@@ -185,6 +189,7 @@ func (v *findings) merge(f *findings) {
 		had := v.sumsOf[round]
 		v.sumsOf[round] = roundSums{had.labels + sum.labels, had.tokens + sum.tokens, had.weight + sum.weight}
 	}
+	v.longest = max(v.longest, f.longest)
 	v.servedLabels, v.padding = v.servedLabels+f.servedLabels, v.padding+f.padding
 	v.renderedLabels, v.renderedTokens = v.renderedLabels+f.renderedLabels, v.renderedTokens+f.renderedTokens
 	v.bins = append(v.bins, f.bins...)

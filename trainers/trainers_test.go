@@ -1,0 +1,91 @@
+package trainers_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/trainers"
+)
+
+func TestATrainerDeterminesViewsAndForm(t *testing.T) {
+	linear, messages := relabel.ViewLinear, relabel.ViewMessages
+	for _, c := range []struct {
+		name  string
+		views []relabel.View
+		want  []relabel.View
+		bare  bool
+		form  relabel.Dialect
+	}{
+		{"axolotl", nil, []relabel.View{linear}, true, ""},
+		{"axolotl", []relabel.View{messages}, []relabel.View{messages, linear}, true, ""},
+		{"trl", nil, []relabel.View{linear}, false, ""},
+		{"trl", []relabel.View{relabel.ViewPacked}, []relabel.View{relabel.ViewPacked}, false, ""},
+		{"trl", []relabel.View{linear, relabel.ViewPromptCompletion}, []relabel.View{linear, relabel.ViewPromptCompletion}, false, relabel.DialectMessages},
+		{"openrlhf", []relabel.View{linear}, []relabel.View{linear, relabel.ViewPromptCompletion}, false, relabel.DialectText},
+		{"llama-factory", nil, []relabel.View{relabel.ViewArrow}, false, ""},
+		{"openai", nil, []relabel.View{relabel.ViewChat}, false, relabel.DialectWeight},
+	} {
+		f, err := trainers.Resolve(relabel.ExportForm{For: c.name, Views: c.views})
+		if err != nil {
+			t.Errorf("%s %v: %v", c.name, c.views, err)
+			continue
+		}
+		if !slices.Equal(f.Views, c.want) || f.Bare != c.bare || f.Dialect != c.form {
+			t.Errorf("%s %v: %+v", c.name, c.views, f)
+		}
+		if again, err := trainers.Resolve(f); err != nil || !slices.Equal(again.Views, f.Views) {
+			t.Errorf("%s: resolved again: %+v, %v", c.name, again, err)
+		}
+	}
+}
+
+func TestARefusalNamesTheFieldAndTheReason(t *testing.T) {
+	for _, c := range []struct {
+		form          relabel.ExportForm
+		field, reason string
+	}{
+		{relabel.ExportForm{For: "prime-rl"}, "for", "every turn of the assistant"},
+		{relabel.ExportForm{For: "torchtitan"}, "for", "one message of the user"},
+		{relabel.ExportForm{For: "nanogpt"}, "for", "known are trl, prime-rl"},
+		{relabel.ExportForm{Views: []relabel.View{relabel.ViewChat}}, "for", "name it in for"},
+		{relabel.ExportForm{For: "axolotl", Views: []relabel.View{relabel.ViewTree}}, "views", "axolotl does not read the view tree: it reads linear"},
+		{relabel.ExportForm{For: "trl", Views: []relabel.View{relabel.ViewPacked, relabel.ViewPromptCompletion}}, "views", "an export has one of them"},
+		{relabel.ExportForm{For: "verl", Bare: true}, "bare", "does not read bare rows"},
+	} {
+		_, err := trainers.Resolve(c.form)
+		if e, is := err.(*relabel.Error); !is || e.Code != relabel.CodeInvalid || e.Field != c.field || !strings.Contains(e.Message, c.reason) {
+			t.Errorf("%+v: %v", c.form, err)
+		}
+	}
+}
+
+func TestWeightsThatATrainerWouldIgnoreAreRefused(t *testing.T) {
+	perTransition := relabel.PerTransition
+	for _, c := range []struct {
+		name    string
+		recipe  relabel.Recipe
+		norm    relabel.Normalisation
+		others  string
+		refused bool
+	}{
+		{"axolotl", relabel.DAgger, relabel.PerToken, "", false},
+		{"axolotl", relabel.DAgger, perTransition, "", true},
+		{"axolotl", relabel.DAgger, relabel.PerToken, "a label rule gives weights", true},
+		{"skyrl", relabel.GRPO, relabel.PerToken, "", true},
+		{"verl", relabel.DAgger, perTransition, "", false},
+		{"verl", relabel.OPD, relabel.PerToken, "", true},
+		{"ms-swift", relabel.DAgger, perTransition, "", false},
+		{"trl", relabel.GRPO, relabel.PerToken, "", false},
+	} {
+		f, err := trainers.Resolve(relabel.ExportForm{For: c.name, Normalisation: c.norm})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = trainers.CheckWeights(f, c.recipe, c.others)
+		if e, is := err.(*relabel.Error); is != c.refused || is && e.Field != "for" {
+			t.Errorf("%s of %s with %s: %v", c.name, c.recipe, c.norm, err)
+		}
+	}
+}
