@@ -21,7 +21,11 @@ func exportFor(t testing.TB, form relabel.ExportForm, folder string, seed int64)
 	m := mix{Rand: rand.New(rand.NewSource(seed)), beta: 0.4, turns: 9, long: 400}
 	var list []relabel.ExportTrajectory
 	for i := range 8 {
-		list = append(list, m.trajectory(1+i/5, i))
+		tr := m.trajectory(1+i/5, i)
+		if i > 0 { // the first one has texts of special tokens
+			withoutSpecials(&tr)
+		}
+		list = append(list, tr)
 	}
 	s := newFixedStore(list...)
 	s.newExport(form.For, relabel.ExportSelection{Aggregated: true})
@@ -39,7 +43,28 @@ func exportFor(t testing.TB, form relabel.ExportForm, folder string, seed int64)
 	return export(t, s, x).Directory
 }
 
-// testedTrainer is a trainer with one of its routes.
+// withoutSpecials takes the texts of special tokens out of a trajectory.
+func withoutSpecials(tr *relabel.ExportTrajectory) {
+	clean := strings.NewReplacer("<|im_end|>", "end", "<|im_start|>", "start", "<|endoftext|>", "text").Replace
+	action := func(a *relabel.Action) {
+		a.Message.Content, a.Message.ReasoningContent = clean(a.Message.Content), clean(a.Message.ReasoningContent)
+		for k := range a.Message.ToolCalls {
+			a.Message.ToolCalls[k].Arguments = clean(a.Message.ToolCalls[k].Arguments)
+		}
+	}
+	tr.Task.ProblemStatement = clean(tr.Task.ProblemStatement)
+	for i := range tr.Turns {
+		turn := &tr.Turns[i]
+		if action(&turn.Action); turn.Label != nil {
+			action(turn.Label)
+		}
+		for k := range turn.Observations {
+			turn.Observations[k].Content = clean(turn.Observations[k].Content)
+		}
+	}
+}
+
+// eachRoute calls do for all routes of all trainers.
 func eachRoute(t *testing.T, do func(t *testing.T, name string, route trainers.Route)) {
 	for _, trainer := range trainers.All() {
 		for _, route := range trainer.Routes {
