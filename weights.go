@@ -162,6 +162,20 @@ func (c WeightCheck) Has(d WeightDoubt) bool {
 	return slices.ContainsFunc(c.Doubts, func(of Doubted) bool { return of.Doubt == d })
 }
 
+// Taken reports whether an address gave a fingerprint.
+func (c WeightCheck) Taken() bool { return slices.ContainsFunc(c.Fingerprints, Fingerprint.Taken) }
+
+// AllowedDoubts are the doubts that were allowed and that last: all but changed weights, which are the weights to
+// compare with from then on.
+func (c WeightCheck) AllowedDoubts() (allowed []WeightDoubt) {
+	for _, d := range c.Doubts {
+		if d.Allowed && d.Doubt != WeightsChanged {
+			allowed = append(allowed, d.Doubt)
+		}
+	}
+	return allowed
+}
+
 // Allow marks the doubts that are allowed, and returns those that are not.
 func (c *WeightCheck) Allow(allowed []WeightDoubt) (rest []Doubted) {
 	for i, d := range c.Doubts {

@@ -18,7 +18,8 @@ const fingerprintSeconds = 60
 
 // TakeFingerprints takes the fingerprint of p's model at each of its addresses, in their order. It sends short
 // requests beside all limits of the policy and does not record them. A fingerprint that could not be taken has its
-// reason. The error is that of the policy (see Open).
+// reason. An adapter that relabel loaded and that a server no longer has, as after a restart, is loaded there again. The
+// error is that of the policy (see Open).
 func TakeFingerprints(ctx context.Context, p relabel.Policy, o Options) ([]relabel.Fingerprint, error) {
 	secret, err := o.check(p)
 	if err != nil {
@@ -32,7 +33,9 @@ func TakeFingerprints(ctx context.Context, p relabel.Policy, o Options) ([]relab
 	for i, base := range p.BaseURLs() {
 		running.Go(func() {
 			b := &prober{policy: at(p, base), http: client, secret: secret, report: &Report{}}
-			all[i] = takeFingerprint(ctx, b)
+			if all[i] = takeFingerprint(ctx, b); !all[i].Taken() && reloaded(ctx, p, b) {
+				all[i] = takeFingerprint(ctx, b)
+			}
 			all[i].BaseURL = base
 		})
 	}
@@ -176,4 +179,14 @@ func (b *prober) next(ctx context.Context, way fingerprintWay, prompts []string,
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
+}
+
+// reloaded reports whether a server has lost an adapter that relabel loaded, and has it again.
+func reloaded(ctx context.Context, p relabel.Policy, b *prober) bool {
+	if p.Weights == nil || p.Weights.Kind != relabel.WeightsAdapter || relabel.CheckLoading(p) != nil {
+		return false
+	}
+	l := &loader{p, b.http, b.secret}
+	_, fresh, err := l.load(ctx, b, *p.Weights)
+	return fresh && err == nil
 }

@@ -120,3 +120,27 @@ func TestOtherServersCannotLoad(t *testing.T) {
 		t.Errorf("a folder that the server does not have: %v", err)
 	}
 }
+
+func TestAnAdapterThatAServerLostIsLoadedAgain(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []relabel.ServerKind{relabel.ServerVLLM, relabel.ServerSGLang} {
+		a, b := weightstest.New(t, "0"), weightstest.New(t, "0")
+		p := weightsPolicy(kind, a, b)
+		w := weightsIn(t, relabel.WeightsAdapter, "round 1")
+		loaded, err := Load(t.Context(), p, w, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Model, p.Weights = loaded.Model, &w
+		before := take(t, p)
+		a.Restart()
+		if after := take(t, p); !after[0].Taken() || after[0].Distance(before[0]) != 0 || !slices.Equal(a.Adapters(), []string{w.Name()}) {
+			t.Errorf("%s: %+v", kind, after[0].Reason)
+		}
+		a.Restart()
+		p.Weights = nil // an adapter of somebody else's
+		if after := take(t, p); after[0].Taken() || len(a.Adapters()) != 0 {
+			t.Errorf("%s: an adapter that relabel did not load was loaded", kind)
+		}
+	}
+}

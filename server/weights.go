@@ -112,26 +112,16 @@ func (s *site) recheckWeights(ctx context.Context, it relabel.Iteration, allowed
 	if err != nil {
 		return err
 	}
+	if last != nil {
+		allowed = append(allowed, last.AllowedDoubts()...)
+	}
 	check, err := s.checkWeights(ctx, weightQuestion{run: run, iteration: it, student: student, measures: it.BenchmarkID != nil,
-		occasion: relabel.WeightsAtResume, allowed: stillAllowed(allowed, last)})
+		occasion: relabel.WeightsAtResume, allowed: allowed})
 	if err != nil {
 		return err
 	}
 	check.IterationID = &it.ID
 	return s.Store.AddWeightCheck(ctx, *check)
-}
-
-// stillAllowed adds the doubts with which the iteration has started or was resumed: all but changed weights.
-func stillAllowed(allowed []relabel.WeightDoubt, last *relabel.WeightCheck) []relabel.WeightDoubt {
-	if last == nil {
-		return allowed
-	}
-	for _, d := range last.Doubts {
-		if d.Allowed && d.Doubt != relabel.WeightsChanged {
-			allowed = append(allowed, d.Doubt)
-		}
-	}
-	return allowed
 }
 
 // recheckRun checks the weights of the students of a run's running iterations before it is resumed.

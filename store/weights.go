@@ -120,8 +120,8 @@ func (s *Store) ListEarlierWeights(ctx context.Context, run, policy relabel.ID, 
 	return all, err
 }
 
-// hasFingerprint selects checks wc with a fingerprint whose addresses had the same weights.
-const hasFingerprint = `wc.fingerprints::jsonb @? '$[*].texts' AND NOT coalesce(wc.doubts::jsonb @? '$[*] ? (@.doubt == "different")', false)`
+// hasFingerprint selects checks wc with a fingerprint and without a doubt that was not allowed.
+const hasFingerprint = `wc.fingerprints::jsonb @? '$[*].texts' AND NOT coalesce(wc.doubts::jsonb @? '$[*] ? (!exists(@.allowed))', false)`
 
 // ListAddressUsers lists running iterations whose student or teacher is at one of the addresses.
 func (s *Store) ListAddressUsers(ctx context.Context, bases []string) ([]string, error) {
@@ -148,4 +148,16 @@ func (s *Store) ListLoaded(ctx context.Context) (map[string]bool, error) {
 		used[relabel.LoadedWeights{SHA256: hash}.Name()] = inUse
 	}
 	return used, nil
+}
+
+// ClaimWeightChecks returns the running iterations whose open trajectories need the student and whose last check by a
+// worker began longer ago than the period.
+func (s *Store) ClaimWeightChecks(ctx context.Context, period time.Duration) ([]relabel.Iteration, error) {
+	return listAll[relabel.Iteration](ctx, s, `WITH due AS (
+		INSERT INTO weight_watch (iteration_id, checked_at)
+		SELECT it.id, clock_timestamp() FROM iterations it JOIN runs ru ON ru.id = it.run_id
+		WHERE it.state = 'running' AND it.paused IS NULL AND ru.paused IS NULL AND EXISTS (SELECT FROM trajectories tr
+			WHERE tr.iteration_id = it.id AND tr.state IN ('queued', 'running') AND tr.executors LIKE '%s%')
+		ON CONFLICT (iteration_id) DO UPDATE SET checked_at = excluded.checked_at WHERE weight_watch.checked_at <= excluded.checked_at - $1::interval
+		RETURNING iteration_id) `+iterationSelect+` WHERE it.id IN (SELECT iteration_id FROM due) ORDER BY it.id`, period)
 }

@@ -3,7 +3,9 @@ package store_test
 import (
 	"context"
 	"reflect"
+	"strings"
 	"testing"
+	"time"
 
 	"relabel"
 	"relabel/store/storetest"
@@ -33,12 +35,68 @@ func TestChecksOfWeightsAreKeptWithTheirFingerprints(t *testing.T) {
 	if earlier, err = s.ListEarlierWeights(ctx, d.Run.ID, relabel.NewID(), &d.Iteration.ID); err != nil || len(earlier) != 0 {
 		t.Errorf("without the iteration: %+v, %v", earlier, err)
 	}
-	// Neither a check without fingerprints nor one whose addresses differ says what a version had.
+	// Neither a check without fingerprints nor one with a doubt that was not allowed says what a version had.
 	check.Fingerprints = []relabel.Fingerprint{silent}
 	must(t, s.AddWeightCheck(ctx, check))
 	check.Fingerprints, check.Doubts = []relabel.Fingerprint{taken}, []relabel.Doubted{{Doubt: relabel.WeightsDiffer, Text: "a and b"}}
 	must(t, s.AddWeightCheck(ctx, check))
 	if after, err := s.ListEarlierWeights(ctx, d.Run.ID, d.Iteration.StudentID, nil); err != nil || len(after) != 2 || after[0].Fingerprints[0].Noise != taken.Noise {
 		t.Errorf("then %+v, %v", after, err)
+	}
+}
+
+func TestAnIterationIsDueForACheckOncePerPeriodWhileItNeedsItsStudent(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	ctx := context.Background()
+	d := storetest.Seed(t, s, 1)
+	taught := storetest.SeedWith(t, s, 1, func(d *storetest.Seeded) { d.Trajectories[0].Executors = "TTTTTT" })
+	claim := func(period time.Duration, want int) {
+		t.Helper()
+		due, err := s.ClaimWeightChecks(ctx, period)
+		must(t, err)
+		for _, it := range due {
+			if it.ID == taught.Iteration.ID {
+				t.Errorf("a round of the teacher alone is due")
+			}
+		}
+		if len(due) != want {
+			t.Errorf("%d are due, want %d", len(due), want)
+		}
+	}
+	claim(time.Hour, 1)
+	claim(time.Hour, 0)
+	claim(0, 1)
+	_, err := s.PauseIteration(ctx, d.Iteration.ID, relabel.PausedByUser, "")
+	must(t, err)
+	claim(0, 0)
+}
+
+func TestAdaptersInUseAreKnown(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	ctx := context.Background()
+	d := storetest.Seed(t, s, 1)
+	version := func(digit string) relabel.Policy {
+		w := relabel.LoadedWeights{SHA256: strings.Repeat(digit, 64), Kind: relabel.WeightsAdapter, Path: "/a"}
+		p, err := s.CreatePolicy(ctx, relabel.Policy{Name: "loaded", BaseURL: "http://a/v1", Replicas: []string{"http://b/v1"}, Model: w.Name(), Server: relabel.ServerVLLM,
+			Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits, Weights: &w})
+		must(t, err)
+		if found, err := s.FindPolicy(ctx, p.ID); err != nil || found.Weights == nil || *found.Weights != w {
+			t.Fatalf("stored %+v, %v", found.Weights, err)
+		}
+		return p
+	}
+	first, second, third := version("1"), version("2"), version("3")
+	it := d.Iteration
+	it.ID, it.Number, it.StudentID = relabel.NewID(), 2, first.ID
+	must(t, s.CreateIteration(ctx, relabel.PlannedIteration{Iteration: it, Trajectories: []relabel.Trajectory{{TaskID: d.Tasks[0].ID, Executors: "s"}}}))
+	want := map[string]bool{first.Model: true, second.Model: false, third.Model: true}
+	if got, err := s.ListLoaded(ctx); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("in use %v, want %v: %v", got, want, err)
+	}
+	users, err := s.ListAddressUsers(ctx, []string{"http://b/v1"})
+	if want := d.Run.Name + ", collect 2"; err != nil || !reflect.DeepEqual(users, []string{want}) {
+		t.Errorf("users %v, want %s: %v", users, want, err)
 	}
 }

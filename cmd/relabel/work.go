@@ -234,12 +234,17 @@ func (w *work) services(rollouts int) (*worker.Recovery, []worker.Service, error
 	if err != nil {
 		return nil, nil, err
 	}
+	watch, err := worker.NewWeightWatch(worker.WeightWatchConfig{Store: w.db.Store, Log: w.log,
+		Fingerprints: w.weightsBy(w.flags.Secrets).Fingerprints})
+	if err != nil {
+		return nil, nil, err
+	}
 	activity := worker.Task{Period: 2 * time.Second, Run: w.showActivity, Failure: "cannot publish worker activity", Log: w.log}
 	budget := worker.Task{Period: time.Minute, Delayed: true, Run: w.host.Tidy,
 		Failure: "cannot remove images over the budget", Log: w.log}
 	checks := worker.ImageChecks{Store: w.db.Store, Describe: w.host.Describe, Log: w.log,
 		Ready: func() bool { return rollouts > 0 && !w.Draining() && w.host.Answers() }}
-	services := []worker.Service{w.capacity.Disk, recovery, reaper, activity.Service(), endpoints, retention, images, modes, budget.Service(), checks.Service()}
+	services := []worker.Service{w.capacity.Disk, recovery, reaper, activity.Service(), endpoints, retention, images, modes, watch, budget.Service(), checks.Service()}
 	return recovery, services, nil
 }
 
