@@ -44,6 +44,8 @@ type Manifest struct {
 	TooLong            *ManifestTooLong `json:"too_long"` // null without a token view
 	// WeightSpan says how weights follow from log-probabilities; absent unless the recipe is opd.
 	WeightSpan WeightSpan `json:"weight_span,omitempty"`
+	// Provenance says where the labels come from; absent in exports of versions that did not keep that.
+	Provenance *ManifestProvenance `json:"provenance,omitempty"`
 	// Secrets says what a scan of the exported texts found; absent in exports of versions that did not scan.
 	Secrets *ManifestSecrets `json:"secrets,omitempty"`
 	// Advantage says how advantages follow from rewards; absent unless the recipe is grpo.

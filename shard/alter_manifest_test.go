@@ -51,6 +51,14 @@ var figures = map[string]func(r *rand.Rand, m *relabel.Manifest) bool{
 	"file view": ofFile(func(f *relabel.ManifestFile) {
 		f.View = map[bool]relabel.View{true: relabel.ViewTree, false: relabel.ViewLinear}[f.View == relabel.ViewLinear]
 	}),
+	"a run unnamed":    func(_ *rand.Rand, m *relabel.Manifest) bool { m.Provenance.Runs = m.Provenance.Runs[1:]; return true },
+	"a policy unnamed": func(_ *rand.Rand, m *relabel.Manifest) bool { m.Provenance.Policies = nil; return true },
+	"tasks":            func(_ *rand.Rand, m *relabel.Manifest) bool { m.Provenance.Tasks++; return true },
+	"images":           func(_ *rand.Rand, m *relabel.Manifest) bool { m.Provenance.Images.Pinned++; return true },
+	"an uncounted secret": func(_ *rand.Rand, m *relabel.Manifest) bool {
+		m.Secrets.First = append(m.Secrets.First, relabel.FoundSecret{Rule: "jwt"})
+		return true
+	},
 	"a file less": func(r *rand.Rand, m *relabel.Manifest) bool { m.Files = m.Files[1:]; return true },
 	"tokenizer": func(_ *rand.Rand, m *relabel.Manifest) bool {
 		m.Tokenizer.SHA256 = "0" + m.Tokenizer.SHA256[1:] + "1"

@@ -211,8 +211,8 @@ func TestTheManifestHasTheFieldsOfTheFormat(t *testing.T) {
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		t.Fatal(err)
 	}
-	names := strings.Fields(`beta capacity deduplication_ratio excluded files fill groups iterations label_rules loss_mask max_labels model_check normalisation prompt_check recipe rho run
-		schema_version selection served special_in_tools special_text states student teacher template tokenizer too_long trajectories verdict_protections views`)
+	names := strings.Fields(`beta capacity deduplication_ratio excluded files fill groups iterations label_rules loss_mask max_labels model_check normalisation prompt_check provenance recipe rho run
+		schema_version secrets selection served special_in_tools special_text states student teacher template tokenizer too_long trajectories verdict_protections views`)
 	if got := slices.Sorted(maps.Keys(fields)); !slices.Equal(got, names) {
 		t.Errorf("fields %v, want %v", got, names)
 	}

@@ -48,6 +48,9 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 			return err
 		}
 	}
+	if m.Provenance, err = x.provenance(ctx, e, sum, sources); err != nil {
+		return err
+	}
 	names, err := writeWhole(scratch, run, e, sum, m)
 	if err != nil {
 		return folderError(err)

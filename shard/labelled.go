@@ -31,6 +31,8 @@ type labelled struct {
 	prompts  promptCheck
 	tooLong  relabel.ManifestTooLong // excluded by max_length
 	excluded []excludedLine
+	taskID   string
+	task     taskFacts
 	secrets  []placedSecret // in its texts, also those that are not exported
 }
 
@@ -103,7 +105,7 @@ func (b *selector) label(tr relabel.ExportTrajectory, dropped map[int]Reason) (*
 
 // choose selects a trajectory's exported labels without rendering them.
 func (b *selector) choose(tr relabel.ExportTrajectory, dropped map[int]Reason) (*labelled, error) {
-	l := &labelled{ExportTrajectory: tr, turns: len(tr.Turns), group: groupID(tr), keep: map[int][]float32{}}
+	l := &labelled{ExportTrajectory: tr, turns: len(tr.Turns), group: groupID(tr), keep: map[int][]float32{}, taskID: tr.Task.ID.String(), task: factsOf(tr.Task)}
 	if reason, detail := excludeTrajectory(b.run.Recipe, b.sel, tr); reason != "" {
 		l.Turns = nil
 		l.excluded = append(l.excluded, excludedLine{Reason: reason, Trajectory: tr.Trajectory.ID, InstanceID: tr.Task.InstanceID,

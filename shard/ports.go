@@ -13,6 +13,10 @@ import (
 type Store interface {
 	FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error)
 	FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
+	FindTaskset(ctx context.Context, id relabel.ID) (relabel.Taskset, error)
+	// ExportBenchmarks lists the named benchmarks and the exclusion lists, by name, with the number of the given tasks that
+	// each reserves.
+	ExportBenchmarks(ctx context.Context, tasks []relabel.ID) ([]relabel.ProvenanceBenchmark, error)
 	// CutExport moves an export from queued to running, divides the selected trajectories
 	// into parts of about partBytes of stored text, ordered by iteration number, instance ID
 	// and generation, and queues a job for each part. Repeating it changes nothing. All ended

@@ -36,10 +36,18 @@ func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m 
 	if err != nil {
 		return err
 	}
+	head, err := card{m}.write("head")
+	if err != nil {
+		return err
+	}
+	body, err := card{m}.write("body")
+	if err != nil {
+		return err
+	}
 	preset, _ := relabel.FindPreset(run.Preset) // a run without one has no trainer
 	perToken := m.Normalisation != nil && *m.Normalisation == relabel.PerToken && !weighted(m.LabelRules)
 	return readmeTemplate.Execute(w, map[string]any{
-		"Run": oneLine(run.Name), "Manifest": m, "Form": e.Form, "Totals": totalsOf(m), "Hash": func(v relabel.View) string { return hashOf(m, v) },
+		"CardHead": head, "Card": body, "Run": oneLine(run.Name), "Manifest": m, "Form": e.Form, "Totals": totalsOf(m), "Hash": func(v relabel.View) string { return hashOf(m, v) },
 		"Has":      func(v string) bool { return slices.Contains(m.Views, relabel.View(v)) },
 		"OnPolicy": run.Recipe.OnPolicy(),
 		"PerToken": perToken, "Weighted": (run.Recipe.OnPolicy() || !perToken) && !e.Form.Bare, "Ruled": ruledOf(m), "TRL": trl,

@@ -21,6 +21,8 @@ type fixedStore struct {
 	list []relabel.ExportTrajectory
 	fail error // yielded after the list
 
+	benchmarks []relabel.ProvenanceBenchmark
+
 	mu      sync.Mutex
 	export  relabel.Export
 	cut     [][]relabel.ExportTrajectory // by part
@@ -42,6 +44,14 @@ func (s *fixedStore) FindExport(_ context.Context, id relabel.ID) (relabel.Expor
 }
 
 func (s *fixedStore) FindRun(context.Context, relabel.ID) (relabel.Run, error) { return s.run, nil }
+
+func (s *fixedStore) FindTaskset(context.Context, relabel.ID) (relabel.Taskset, error) {
+	return relabel.Taskset{Name: "issues", Digest: "d0"}, nil
+}
+
+func (s *fixedStore) ExportBenchmarks(context.Context, []relabel.ID) ([]relabel.ProvenanceBenchmark, error) {
+	return s.benchmarks, nil
+}
 
 // CutExport makes parts of partBytes trajectories each: tests say how many.
 func (s *fixedStore) CutExport(_ context.Context, _ relabel.ID, partBytes int64) error {

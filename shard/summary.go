@@ -29,6 +29,7 @@ type summary struct {
 	TooLong      relabel.ManifestTooLong      `json:"too_long"`
 	Trajectories relabel.TrajectoryCounts     `json:"trajectories"`
 	Protections  map[string]int               `json:"protections"` // trajectories with a row, by the protections' version of their verdict
+	Tasks        map[string]taskFacts         `json:"tasks"`       // with an exported label, by id
 	Secrets      relabel.ManifestSecrets      `json:"secrets"`
 	unscanned    bool                         // whether an earlier version, which did not scan, built a part
 }
@@ -93,6 +94,7 @@ func (s *summary) add(l *labelled) {
 	}
 	s.Trajectories = s.Trajectories.Plus(countsOf(l))
 	s.addSecrets(l)
+	s.addTask(l.taskID, l.task)
 	s.Special += l.special
 	s.SpecialTold += l.inTools
 	s.Prompts = s.Prompts.plus(l.prompts)
@@ -205,6 +207,9 @@ func (s *summary) merge(raw json.RawMessage) error {
 	s.Prompts = s.Prompts.plus(next.Prompts)
 	s.Trajectories = s.Trajectories.Plus(next.Trajectories)
 	s.mergeSecrets(next.Secrets)
+	for id, facts := range next.Tasks {
+		s.addTask(id, facts)
+	}
 	s.unscanned = s.unscanned || next.Secrets.Rules == 0
 	for version, n := range next.Protections {
 		s.addProtections(version, n)

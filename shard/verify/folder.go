@@ -129,6 +129,7 @@ func (c *check) checkFolder() {
 	}
 	c.checkViewsNamed()
 	c.checkReadme()
+	c.checkProvenance()
 }
 
 // checkViewsNamed compares the manifest's views with its files.

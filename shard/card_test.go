@@ -1,0 +1,88 @@
+package shard
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"relabel"
+)
+
+// cardStore is a store with three tasks of two repositories, one of a benchmark that is allowed.
+func cardStore(t *testing.T) *fixedStore {
+	t.Helper()
+	s := newFixedStore(someTrajectory(1, 0, 3), someTrajectory(1, 2, 3), someTrajectory(2, 4, 3))
+	s.run.Name, s.run.Scaffold, s.run.TasksetRevision = "issues | of *us*", "openhands", 2
+	s.benchmarks = []relabel.ProvenanceBenchmark{{Name: "verified", Kind: relabel.ProvenanceOfBenchmark, Size: 500, Exported: 1}, {Name: "private", Kind: relabel.ProvenanceOfExclusions, Size: 12}}
+	for i, task := range []relabel.Task{
+		{Repo: "acme/one", Licence: "MIT License", Image: "acme/one@sha256:" + strings.Repeat("ab", 32)},
+		{Repo: "acme/one", Licence: "MIT License", Image: "acme/one:latest"},
+		{Repo: "acme/<two>", Image: "acme/two:latest"},
+	} {
+		was := &s.list[i].Task
+		was.ID, was.Repo, was.Licence, was.Image = fixedID("task %d", i), task.Repo, task.Licence, task.Image
+	}
+	s.list[1].Trajectory.Kappa = new(3)
+	return s
+}
+
+func TestTheDataCardSaysWhereTheLabelsComeFrom(t *testing.T) {
+	s := cardStore(t)
+	e := export(t, s, newTestExporter(t, s))
+	text, err := os.ReadFile(filepath.Join(e.Directory, readmeName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, body, _ := strings.Cut(strings.TrimPrefix(string(text), "---\n"), "\n---\n")
+	for _, line := range []string{`pretty_name: "issues | of *us*"`, "license: other", "license_name: by-repository", "- text-generation", "- relabel", "- dagger", "- n<1K"} {
+		if !slices.Contains(strings.Split(head, "\n"), line) {
+			t.Errorf("no line %q in the header\n%s", line, head)
+		}
+	}
+	if !strings.HasPrefix(head, "configs:\n") {
+		t.Errorf("the header begins otherwise:\n%s", head)
+	}
+	for _, part := range []string{
+		`| issues \| of \*us\* `, "| dagger | openhands | issues, revision 2, `d0…` | `" + hashText(s.run.Prompts.System)[:12] + "…`, `",
+		"| big@1 `", "| teacher-model | teacher |", "| small@2 `", "| student-model | student |",
+		"κ, the turns that the student executed before the teacher, by trajectories: 1 × κ = 3.", "Executed at the exported states: 3 × student, 6 × teacher.",
+		"| MIT License | 2 | 1 | acme/one |", `| **not given** | 1 | 1 | acme/\<two\> |`, "3 container images, 1 of them named by a digest: a tag may name another image by now.",
+		"| verified | 500 tasks | 0 | 1 |", "| private | 12 entries | 0 | 0 |", "A scan for keys, tokens and passwords of known forms found none.",
+	} {
+		if !strings.Contains(body, part) {
+			t.Errorf("no %q in\n%s", part, body)
+		}
+	}
+	m := readManifest(t, e.Directory)
+	p := m.Provenance
+	if p == nil || p.Relabel != "test" || p.Tasks != 3 || len(p.Policies) != 3 || len(p.Repositories) != 2 || p.Images.Count != 3 || p.Images.Pinned != 1 || len(p.Images.Names) != 3 {
+		t.Errorf("the manifest has %+v", p)
+	}
+	again := cardStore(t)
+	x := newTestExporter(t, again)
+	x.partBytes = 1 // a trajectory a part
+	_, other, _ := strings.Cut(filesBelow(t, export(t, again, x).Directory)[readmeName], "## Provenance")
+	if _, card, _ := strings.Cut(body, "## Provenance"); other != card {
+		t.Errorf("other parts give another card: %s", difference(other, card))
+	}
+}
+
+func TestTheHubsNamesOfLicences(t *testing.T) {
+	for name, want := range map[string]string{"MIT": "mit", "MIT License": "mit", "Apache-2.0": "apache-2.0", "Apache License 2.0": "apache-2.0", "GPL-3.0-or-later": "gpl-3.0",
+		`BSD 3-Clause "New" or "Revised" License`: "bsd-3-clause", "": "unknown", "NOASSERTION": "unknown", "Our own": "other"} {
+		if got := hubLicence(name); got != want {
+			t.Errorf("%q is %s, not %s", name, got, want)
+		}
+	}
+	for licences, want := range map[string]string{"MIT,mit": "mit", "MIT,Apache-2.0": "other", ",": "unknown", "MIT,": "other", "Our own": "other"} {
+		p := &relabel.ManifestProvenance{}
+		for _, l := range strings.Split(licences, ",") {
+			p.Repositories = append(p.Repositories, relabel.ProvenanceRepository{Licence: l, Tasks: 1})
+		}
+		if got := (card{relabel.Manifest{Provenance: p}}).License(); got != want {
+			t.Errorf("%q: the license is %s, not %s", licences, got, want)
+		}
+	}
+}
