@@ -1,6 +1,10 @@
 package atif
 
-import "time"
+import (
+	"time"
+
+	"relabel/chat"
+)
 
 // The fields of a trial's result.json that Harbor's viewer shows or needs.
 type (
@@ -50,10 +54,15 @@ type (
 	}
 )
 
-// TrialResult is the result.json with which Harbor's viewer shows the document of r, a trajectory of relabel, as
-// the trial of a job. The reward is the score of a task that has one, else 1 for a resolved trajectory and 0 for
+// JobConfig is the config.json of a job, by which Harbor's viewer knows a folder of jobs.
+func JobConfig(name string) []byte {
+	return append(chat.AppendString([]byte(`{"job_name":`), name), '}')
+}
+
+// TrialFiles are the files beside the document of r, a trajectory of relabel, with which Harbor's viewer and Docent
+// show it as the trial of a job: config.json and result.json. The reward is the score of a task that has one, else 1 for a resolved trajectory and 0 for
 // one that is not; without a verdict there is none.
-func TrialResult(r Record, name string) ([]byte, error) {
+func TrialFiles(r Record, name string) (map[string][]byte, error) {
 	t := r.Own.Trajectory
 	task := trialTask{text(t.InstanceID)}
 	result := trialResult{ID: t.ID.String(), TaskName: text(t.InstanceID), TrialName: text(name), TaskID: task, Config: trialConfig{task, text(name)},
@@ -76,7 +85,12 @@ func TrialResult(r Record, name string) ([]byte, error) {
 	if reward, ok := rewardOf(r); ok {
 		result.VerifierResult = &trialVerifier{map[string]float64{"reward": reward}}
 	}
-	return encode(result)
+	written, err := encode(result)
+	if err != nil {
+		return nil, err
+	}
+	config, err := encode(result.Config)
+	return map[string][]byte{"result.json": written, "config.json": config}, err
 }
 
 func rewardOf(r Record) (reward float64, ok bool) {

@@ -114,16 +114,25 @@ func (d jobsFolder) Close() error { return nil }
 func (d jobsFolder) Write(doc []byte, r atif.Record) error {
 	t := r.Own.Trajectory
 	name := fmt.Sprintf("%s__%s", fileName(t.InstanceID), t.ID)
-	trial := filepath.Join(string(d), fileName(r.Own.Run.Name), name)
-	if err := os.MkdirAll(filepath.Join(trial, "agent"), 0o755); err != nil {
-		return err
+	job := filepath.Join(string(d), fileName(r.Own.Run.Name))
+	trial := filepath.Join(job, name)
+	for _, dir := range []string{"agent", "verifier"} { // readers want both
+		if err := os.MkdirAll(filepath.Join(trial, dir), 0o755); err != nil {
+			return err
+		}
 	}
-	result, err := atif.TrialResult(r, name)
+	files, err := atif.TrialFiles(r, name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(filepath.Join(trial, "agent", "trajectory.json"), append(doc, '\n'), 0o644),
-		os.WriteFile(filepath.Join(trial, "result.json"), append(result, '\n'), 0o644))
+	files["agent/trajectory.json"] = doc
+	files["../config.json"] = atif.JobConfig(filepath.Base(job))
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(trial, name), append(content, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fileName replaces what a file's name should not have, and a leading dot.

@@ -54,6 +54,11 @@ func TestTrajectoriesAreExportedAsATIF(t *testing.T) {
 			Rewards map[string]float64 `json:"rewards"`
 		} `json:"verifier_result"`
 	}
+	for _, needed := range []string{"config.json", "../config.json", "verifier"} { // by which viewers know a trial and a job
+		if _, err := os.Stat(filepath.Join(trial, needed)); err != nil {
+			t.Error(err)
+		}
+	}
 	content, err = os.ReadFile(filepath.Join(trial, "result.json"))
 	noError(t, err)
 	noError(t, json.Unmarshal(content, &result))
