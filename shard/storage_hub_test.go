@@ -218,3 +218,40 @@ json.dump(out, sys.stdout)
 		t.Errorf("%d rows of the first round, %d of the second", len(rows["hub 1"]), len(rows["hub 2"]))
 	}
 }
+
+// TestTheHubsOwnClientAndRelabelReadWhatTheOtherPushed: huggingface_hub downloads what relabel pushed, and pushes it to a
+// second data set, which relabel fetches.
+func TestTheHubsOwnClientAndRelabelReadWhatTheOtherPushed(t *testing.T) {
+	server := hubtest.Start(t)
+	server.Use(t)
+	server.PartBytes = 10_000
+	s := hubStore("one", "hf://acme/ours")
+	e := export(t, s, hubExporter(t, s))
+	want := read(t, hubExporter(t, s), e)
+	program := `
+import sys
+from huggingface_hub import HfApi, snapshot_download
+commit, folder = sys.argv[1:]
+snapshot_download("acme/ours", repo_type="dataset", revision=commit, local_dir=folder)
+api = HfApi()
+api.create_repo("acme/theirs", repo_type="dataset", private=True)
+print(api.upload_folder(repo_id="acme/theirs", repo_type="dataset", folder_path=folder, ignore_patterns=[".cache/*", ".gitattributes"]).oid)
+`
+	_, commit, _ := strings.Cut(e.Directory, "@")
+	folder := t.TempDir()
+	cmd := exec.Command(python(t), "-c", program, commit, folder)
+	cmd.Env = append(os.Environ(), "HF_HOME="+t.TempDir(), "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		t.Fatalf("%v\n%s", err, exit.Stderr)
+	}
+	got := filesBelow(t, folder)
+	maps.DeleteFunc(got, func(name, _ string) bool { return strings.HasPrefix(name, ".cache/") || name == ".gitattributes" })
+	same(t, "as their client downloads it", got, want)
+	fetched, at, err := Destinations{}.Fetch(context.Background(), "test", "hf://acme/theirs", t.TempDir(), nil)
+	if err != nil || at != "hf://acme/theirs@"+strings.TrimSpace(string(out)) || !server.Private("acme/theirs") {
+		t.Fatalf("%s, %v, after %s", at, err, out)
+	}
+	same(t, "as their client pushed it", filesBelow(t, fetched), want)
+}

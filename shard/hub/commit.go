@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -75,6 +76,32 @@ func (f File) sample() (string, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, sampleBytes))
 	return base64.StdEncoding.EncodeToString(text), err
+}
+
+// cardName is the file whose header the Hub reads, at the root of a repository.
+const cardName = "README.md"
+
+// validateCard returns CodeInvalid if the Hub would refuse the header of the README.md among files. A Hub that cannot
+// tell is not asked again: the commit will.
+func (c *Client) validateCard(ctx context.Context, p Place, files []File) error {
+	for _, f := range files {
+		if p.file(f.Name) != cardName {
+			continue
+		}
+		text, err := os.ReadFile(f.Local)
+		if err != nil {
+			return err
+		}
+		err = c.post(ctx, c.api("validate-yaml"), map[string]string{"content": string(text), "repoType": "dataset"}, nil)
+		var e *Error
+		if errors.As(err, &e) && e.Status == http.StatusBadRequest {
+			return bad("the Hub refuses the header of README.md: %s", e.Message)
+		}
+		if statusOf(err) != http.StatusNotFound {
+			return err
+		}
+	}
+	return nil
 }
 
 // change is a line of a commit.

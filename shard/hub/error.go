@@ -181,10 +181,15 @@ func message(header http.Header, body []byte) string {
 	var told struct {
 		Error   any    `json:"error"`
 		Message string `json:"message"` // of LFS
+		Errors  []struct {
+			Message string `json:"message"`
+		} `json:"errors"` // of cards
 	}
 	_ = json.Unmarshal(body, &told) // many answers are no JSON
 	text, is := told.Error.(string)
 	switch {
+	case len(told.Errors) > 0:
+		return told.Errors[0].Message
 	case header.Get("X-Error-Message") != "":
 		return header.Get("X-Error-Message")
 	case is:

@@ -104,6 +104,9 @@ func (c *Client) Push(ctx context.Context, p Place, files []File, summary string
 		if err != nil || d.same() {
 			return base.SHA, err
 		}
+		if err := c.validateCard(ctx, p, d.add); err != nil {
+			return "", err
+		}
 		add, err := c.bring(ctx, p, d.add, uploaded, sent)
 		if err != nil {
 			return "", err

@@ -385,6 +385,17 @@ func TestAFileThatChangedAfterItsExportIsNotSent(t *testing.T) {
 	}
 }
 
+func TestAHeaderThatTheHubRefusesIsReportedBeforeAnUpload(t *testing.T) {
+	s := hubtest.Start(t)
+	files := round(1)
+	files["README.md"] = "---\nlicense: other\nlicense_link: nowhere\n---\n"
+	_, err := client(s).Push(context.Background(), place(t, "hf://acme/set"), set(t, files), "an export", func(int64) {})
+	if relabel.CodeOf(err) != relabel.CodeInvalid || !strings.Contains(err.Error(), `refuses the header of README.md: "license_link" must be`) || len(s.Stored()) > 0 {
+		t.Error(err)
+	}
+	push(t, s, "hf://acme/set/folder", set(t, files)) // where nobody reads it
+}
+
 func TestFilesOfARevisionAreReadFromAnyPlace(t *testing.T) {
 	s := hubtest.Start(t)
 	want := round(1)

@@ -150,6 +150,7 @@ func (s *Server) createRepo(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		Name, Organization, Type string
 		Private                  bool
+		Visibility               string // what newer clients send instead
 	}
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.Type != "dataset" {
 		fail(w, http.StatusBadRequest, "", "Invalid request")
@@ -164,9 +165,36 @@ func (s *Server) createRepo(w http.ResponseWriter, r *http.Request) {
 	case s.repos[name] != nil:
 		fail(w, http.StatusConflict, "", "You already created this dataset repo")
 	default:
-		s.newRepo(name, asked.Private)
+		s.newRepo(name, asked.Private || asked.Visibility == "private")
 		answer(w, http.StatusOK, map[string]string{"url": s.URL + "/datasets/" + name})
 	}
+}
+
+// cardProblem says what is wrong with a card; "" if nothing is.
+func cardProblem(text string) string {
+	head, _, closed := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---\n")
+	if !strings.HasPrefix(text, "---\n") || !closed {
+		return ""
+	}
+	for _, line := range strings.Split(head, "\n") {
+		if link, is := strings.CutPrefix(line, "license_link: "); is && link != "LICENSE" && !strings.Contains(link, "://") {
+			return `"license_link" must be one of [LICENSE, LICENSE.md] or a valid uri`
+		}
+	}
+	return ""
+}
+
+func validateCard(w http.ResponseWriter, r *http.Request) {
+	var asked struct{ Content, RepoType string }
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.RepoType != "dataset" {
+		fail(w, http.StatusBadRequest, "", "Invalid request")
+		return
+	}
+	problems, status := []map[string]string{}, http.StatusOK
+	if problem := cardProblem(asked.Content); problem != "" {
+		problems, status = append(problems, map[string]string{"message": problem}), http.StatusBadRequest
+	}
+	answer(w, status, map[string]any{"errors": problems, "warnings": []string{}})
 }
 
 func (s *Server) showRevision(w http.ResponseWriter, q *http.Request, r *repo) {
@@ -274,6 +302,9 @@ func (s *Server) apply(files snapshot, o operation) string {
 		text, err := base64.StdEncoding.DecodeString(o.Value.Content)
 		if err != nil || o.Value.Encoding != "base64" {
 			return "Invalid content of " + o.Value.Path
+		}
+		if problem := cardProblem(string(text)); o.Value.Path == "README.md" && problem != "" {
+			return problem
 		}
 		files[o.Value.Path] = file{bytes: text, size: int64(len(text))}
 	case "lfsFile":

@@ -91,6 +91,7 @@ func (s *Server) logged(next http.Handler) http.Handler {
 func (s *Server) hub() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/repos/create", s.createRepo)
+	mux.HandleFunc("POST /api/validate-yaml", validateCard)
 	mux.HandleFunc("GET /api/datasets/{org}/{name}", s.repository(s.showRevision))
 	mux.HandleFunc("GET /api/datasets/{org}/{name}/revision/{rev}", s.repository(s.showRevision))
 	mux.HandleFunc("GET /api/datasets/{org}/{name}/tree/{rev}", s.repository(s.listTree))
