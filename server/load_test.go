@@ -38,6 +38,10 @@ func TestAnAdapterIsTheNextVersionOfAPolicy(t *testing.T) {
 	if again := s.want(201, s.post("/v1/policies/student/load", first)); again.field("id") != made.field("id") || len(again.field("loaded_at").([]any)) != 0 {
 		t.Errorf("the same again %s", again.body)
 	}
+	other := s.want(201, s.post("/v1/policies", fmt.Sprintf(`{"name":"student","base_url":%q,"replicas":[%q],"model":%q,"server":"vllm","limits":{"concurrency":9}}`, a.Base(), b.Base(), name)))
+	if other.field("version") != 4.0 || other.field("weights", "sha256") != shaOf("1") {
+		t.Errorf("other limits of the same adapter: %s", other.body)
+	}
 	rounds := "/v1/runs/" + ids.run + "/iterations"
 	running := s.want(201, s.post(rounds, `{"student":"student","beta":0.5}`)).fieldText("id")
 	second := s.want(201, s.post("/v1/policies/student/load", s.adapter("round 2", "")))

@@ -51,7 +51,23 @@ func (s *site) createPolicy(ctx context.Context, in *of[api.NewPolicy]) (*of[rel
 	if err := s.addTraining(ctx, &p, b); err != nil {
 		return nil, err
 	}
+	if err := s.keepWeights(ctx, &p); err != nil {
+		return nil, err
+	}
 	return one(s.Store.CreatePolicy(ctx, p))
+}
+
+// keepWeights sets the adapter of a new version whose model is the one that was loaded for the newest version: the
+// name of an adapter stands for its content.
+func (s *site) keepWeights(ctx context.Context, p *relabel.Policy) error {
+	newest, err := s.Store.FindPolicyByName(ctx, p.Name)
+	if relabel.CodeOf(err) == relabel.CodeNotFound {
+		return nil
+	}
+	if w := newest.Weights; err == nil && w != nil && w.Kind == relabel.WeightsAdapter && newest.Model == p.Model {
+		p.Weights = w
+	}
+	return err
 }
 
 // compactValues removes the blanks between the values of an object, so that equal objects have equal

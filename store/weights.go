@@ -133,13 +133,14 @@ func (s *Store) ListAddressUsers(ctx context.Context, bases []string) ([]string,
 
 // ListLoaded returns the names of the adapters that relabel loaded, and whether each is in use.
 func (s *Store) ListLoaded(ctx context.Context) (map[string]bool, error) {
-	byHash, err := readMap[string, bool](ctx, s.pool, `SELECT po.weights->>'sha256', bool_or(
-			NOT EXISTS (SELECT FROM policies newer WHERE newer.name = po.name AND newer.version > po.version)
+	byHash, err := readMap[string, bool](ctx, s.pool, `SELECT loaded.sha256, EXISTS (SELECT FROM policies po
+			WHERE (po.weights->>'sha256' = loaded.sha256 OR po.model LIKE '%' || $1 || left(loaded.sha256, 32))
+			AND (NOT EXISTS (SELECT FROM policies newer WHERE newer.name = po.name AND newer.version > po.version)
 			OR EXISTS (SELECT FROM iterations it JOIN runs ru ON ru.id = it.run_id WHERE it.state = 'running' AND po.id IN (it.student_id, ru.teacher_id))
 			OR EXISTS (SELECT FROM relabelings WHERE policy_id = po.id AND state IN ('queued', 'running'))
 			OR EXISTS (SELECT FROM scorings WHERE policy_id = po.id AND state IN ('queued', 'running'))
-			OR EXISTS (SELECT FROM judgings WHERE policy_id = po.id AND state IN ('queued', 'running')))
-		FROM policies po WHERE po.weights->>'kind' = 'adapter' GROUP BY 1`)
+			OR EXISTS (SELECT FROM judgings WHERE policy_id = po.id AND state IN ('queued', 'running'))))
+		FROM (SELECT DISTINCT weights->>'sha256' AS sha256 FROM policies WHERE weights->>'kind' = 'adapter') loaded`, relabel.LoadedName)
 	if err != nil {
 		return nil, classify(err)
 	}

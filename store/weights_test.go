@@ -87,11 +87,14 @@ func TestAdaptersInUseAreKnown(t *testing.T) {
 		}
 		return p
 	}
-	first, second, third := version("1"), version("2"), version("3")
+	first, second, fourth, third := version("1"), version("2"), version("4"), version("3")
 	it := d.Iteration
 	it.ID, it.Number, it.StudentID = relabel.NewID(), 2, first.ID
 	must(t, s.CreateIteration(ctx, relabel.PlannedIteration{Iteration: it, Trajectories: []relabel.Trajectory{{TaskID: d.Tasks[0].ID, Executors: "s"}}}))
-	want := map[string]bool{first.Model: true, second.Model: false, third.Model: true}
+	_, err := s.CreatePolicy(ctx, relabel.Policy{Name: "named by hand", BaseURL: "http://c/v1", Model: "base:" + fourth.Model, Server: relabel.ServerSGLang,
+		Sampling: relabel.PaperSampling, Limits: relabel.DefaultPolicyLimits})
+	must(t, err)
+	want := map[string]bool{first.Model: true, second.Model: false, third.Model: true, fourth.Model: true}
 	if got, err := s.ListLoaded(ctx); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("in use %v, want %v: %v", got, want, err)
 	}
