@@ -3,17 +3,13 @@ package relabel
 // Dialect is the form of rows of text: the names of their fields, as a trainer's loader reads them.
 type Dialect string
 
-// The dialects of the view chat are named by the flag that says whether a message is trained on; those of
-// prompt_completion by what prompt and completion are.
+// The dialects of the views chat and prompt_completion.
 const (
-	DialectLastTurn Dialect = "last_turn"      // chat: without flags, the trainer trains on the last message
-	DialectTrain    Dialect = "train"          // chat: train, true or false (axolotl)
-	DialectLoss     Dialect = "loss"           // chat: loss, true or false, with the turn as token ids (ms-swift)
-	DialectStep     Dialect = "step_loss_mask" // chat: step_loss_mask, 1 or 0 (slime)
-	DialectTrained  Dialect = "trainable"      // chat: trainable, true or false (tinker-cookbook)
-	DialectWeight   Dialect = "weight"         // chat: weight, 1 or 0 (OpenAI)
-	DialectMessages Dialect = "messages"       // prompt_completion: lists of messages
-	DialectText     Dialect = "text"           // prompt_completion: rendered texts
+	DialectLoss     Dialect = "loss"     // chat: a sequence as token ids with a weight each (ms-swift)
+	DialectFlat     Dialect = "flat"     // chat: a state and its label as three messages of plain text (NeMo RL)
+	DialectWeight   Dialect = "weight"   // chat: messages, the assistant's with weight 1 or 0 (OpenAI)
+	DialectMessages Dialect = "messages" // prompt_completion: lists of messages
+	DialectText     Dialect = "text"     // prompt_completion: rendered texts
 )
 
 // ManifestFor says for which trainer an export was made.

@@ -16,6 +16,9 @@ func (x *Exporter) openStudent(ctx context.Context, f relabel.ExportForm) (*rend
 	if err != nil {
 		return nil, "", err
 	}
+	if f.Dialect == relabel.DialectFlat {
+		student.Flattens = true
+	}
 	checked, err := checkModel(f, tokenizer.Files)
 	return student, checked, err
 }

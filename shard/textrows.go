@@ -7,7 +7,6 @@ import (
 
 	"relabel"
 	"relabel/shard/dialect"
-	"relabel/shard/tree"
 )
 
 // conversation is a row of a view of text: st and ãt of its last turn, with loss on the labels of some turns.
@@ -17,30 +16,12 @@ type conversation struct {
 	turns []int // whose labels are trained on; the last one is last
 }
 
-// conversations are the rows of a trajectory: those of the linear view, or with states one per label.
-func (l *labelled) conversations(states bool) (all []conversation) {
-	if states {
-		for _, t := range slices.Sorted(maps.Keys(l.keep)) {
-			all = append(all, conversation{fmt.Sprintf("%s/%d", l.Trajectory.ID, t), t, []int{t}})
-		}
-		return all
-	}
-	for _, root := range l.roots {
-		for _, s := range root.Linear() {
-			all = append(all, conversationOf(s))
-		}
+// conversations are the rows of a trajectory: one per label.
+func (l *labelled) conversations() (all []conversation) {
+	for _, t := range slices.Sorted(maps.Keys(l.keep)) {
+		all = append(all, conversation{fmt.Sprintf("%s/%d", l.Trajectory.ID, t), t, []int{t}})
 	}
 	return all
-}
-
-// conversationOf is the conversation that renders to a sequence: the state of its last label is the trunk before it.
-func conversationOf(s tree.Sequence) conversation {
-	c := conversation{id: s.Name}
-	for _, span := range s.Spans {
-		c.turns = append(c.turns, span.Turn)
-	}
-	c.last = c.turns[len(c.turns)-1]
-	return c
 }
 
 // executedConversations are the rows of a trajectory without a tokenizer: one with the labels that were executed, up

@@ -29,8 +29,6 @@ func checkStudent(f relabel.ExportForm, s *render.Student) error {
 	why := ""
 	switch {
 	case !there:
-	case route.TextArguments && s.Arguments != relabel.ArgumentsString:
-		why = "gives the arguments of calls to the template as text, and the student's template needs objects"
 	case route.EndsWithEOS && s.Stop != s.EOS:
 		why = fmt.Sprintf("appends the tokenizer's eos_token %q to rows, and the student's turns end with %q", s.EOS, s.Stop)
 	case route.AddsBOS && s.BeginsWithBOS:

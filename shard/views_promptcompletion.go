@@ -8,6 +8,7 @@ import (
 	"relabel"
 	"relabel/shard/parquet"
 	"relabel/shard/render"
+	"relabel/shard/tree"
 )
 
 // promptCompletionRow is a row of prompt_completion with lists of messages. Each message is of Parquet's type JSON,
@@ -68,24 +69,34 @@ func writePromptCompletion(dir string, rows *texts, version string, deal []int, 
 // writeRenderedText writes one row per label: the texts of the ids of st with the header and of ãt.
 func (v tokenViews) writeRenderedText(dir string, student *render.Student, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
-	type place struct{ sequence, span int }
-	var labels []place
-	for i, s := range all {
-		for k := range s.Spans {
-			labels = append(labels, place{i, k})
-		}
-	}
+	labels := labelsOf(all)
 	layout := parquet.Layout{View: string(relabel.ViewPromptCompletion), LossMask: "none", First: p.First, Step: p.Step}
 	w := parquet.NewWriter[renderedRow](dir, layout, v.Version)
-	var ids []int32
 	return rowsOf(w, p, parquet.Deal(len(labels), tokens, v.DataParallel), 0, func(i int) (renderedRow, parquet.Size, error) {
-		s := all[labels[i].sequence]
-		span := s.Spans[labels[i].span]
-		if err := checkUnweighted(s); err != nil {
-			return renderedRow{}, parquet.Size{}, err
-		}
-		ids = s.AppendIDs(ids[:0])
-		row := renderedRow{RowID: spanName(span), Prompt: student.Text(ids[:span.Start]), Completion: student.Text(ids[span.Start:span.End()])}
-		return row, parquet.Size{Bytes: int64(len(row.Prompt) + len(row.Completion) + rowIDBytes)}, nil
+		row, err := labels[i].rendered(student)
+		return row, parquet.Size{Bytes: int64(len(row.Prompt) + len(row.Completion) + rowIDBytes)}, err
 	})
+}
+
+// place is the place of a label in a sequence.
+type place struct {
+	sequence tree.Sequence
+	span     tree.Span
+}
+
+// labelsOf lists the labels of sequences by turn within each trajectory's root.
+func labelsOf(all []tree.Sequence) (labels []place) {
+	for _, s := range all {
+		for _, span := range s.Spans {
+			labels = append(labels, place{s, span})
+		}
+	}
+	return labels
+}
+
+// rendered returns the texts of a label's ids and of those before it. CodeInvalid if a weight is not 1.
+func (l place) rendered(student *render.Student) (renderedRow, error) {
+	ids := l.sequence.AppendIDs(nil)
+	row := renderedRow{RowID: spanName(l.span), Prompt: student.Text(ids[:l.span.Start]), Completion: student.Text(ids[l.span.Start:l.span.End()])}
+	return row, checkUnweighted(l.sequence)
 }

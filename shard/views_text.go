@@ -9,7 +9,7 @@ import (
 	"relabel/shard/jsonl"
 	"relabel/shard/outfile"
 	"relabel/shard/parquet"
-	"relabel/trainers"
+	"relabel/shard/render"
 )
 
 // textFileBytes is the text of a file of a view of text, before compression.
@@ -24,6 +24,8 @@ func (o *output) writeText(ctx context.Context, view relabel.View, b *selector, 
 		return v.writeTokenLines(o.scratch.dir, p)
 	case relabel.DialectText:
 		return v.writeRenderedText(o.scratch.dir, b.student, p)
+	case relabel.DialectFlat:
+		return v.writeFlatLines(o.scratch.dir, b.student, p)
 	}
 	next, stop := iter.Pull2(o.exporter.Store.ExportTrajectories(ctx, b.sel, o.part))
 	defer stop()
@@ -31,15 +33,14 @@ func (o *output) writeText(ctx context.Context, view relabel.View, b *selector, 
 	if b.student != nil {
 		form.Arguments = b.student.Arguments
 	}
-	route, _ := trainers.RouteOf(b.form)
 	list := func(l *labelled, tr relabel.ExportTrajectory) []conversation {
 		if b.student == nil {
 			return executedConversations(l, tr)
 		}
-		return l.conversations(route.States || view == relabel.ViewPromptCompletion)
+		return l.conversations()
 	}
 	rows := newTexts(&reread{selector: b, all: all, read: next}, form, list)
-	count, size := o.textRows(b, all, route.States || view == relabel.ViewPromptCompletion)
+	count, size := textRows(b, all)
 	deal := parquet.Split(count, int(1+size/textFileBytes), b.form.Divide)
 	if view == relabel.ViewPromptCompletion {
 		return writePromptCompletion(o.scratch.dir, rows, v.Version, deal, p)
@@ -48,14 +49,11 @@ func (o *output) writeText(ctx context.Context, view relabel.View, b *selector, 
 }
 
 // textRows counts the rows of a view of text and their approximate bytes.
-func (o *output) textRows(b *selector, all []*labelled, states bool) (count int, size int64) {
+func textRows(b *selector, all []*labelled) (count int, size int64) {
 	for _, l := range all {
-		n := 0
-		switch {
-		case b.student == nil:
+		n := len(l.keep)
+		if b.student == nil {
 			n = l.loose
-		default:
-			n = len(l.conversations(states))
 		}
 		if labels := len(l.keep); labels > 0 {
 			size += l.text * int64(n) / int64(labels)
@@ -71,6 +69,28 @@ func writeLines(dir string, p part, deal []int, line func(i int) ([]byte, error)
 	return rowsOf(w, p, deal, 0, func(i int) ([]byte, outfile.Size, error) {
 		text, err := line(i)
 		return text, outfile.Size{Bytes: int64(len(text))}, err
+	})
+}
+
+// writeFlatLines writes one line per label: the texts of st and ãt as three messages.
+func (v tokenViews) writeFlatLines(dir string, student *render.Student, p part) (viewFigures, error) {
+	all, tokens := sequences(p.Roots)
+	labels := labelsOf(all)
+	form := dialect.Form{Dialect: relabel.DialectFlat, Tools: "[]"}
+	w := jsonl.NewWriter(dir, string(relabel.ViewChat), p.First, p.Step)
+	return rowsOf(w, p, parquet.Deal(len(labels), tokens, v.DataParallel), 0, func(i int) ([]byte, outfile.Size, error) {
+		row, err := labels[i].rendered(student)
+		if err != nil {
+			return nil, outfile.Size{}, err
+		}
+		f, err := student.Flatten(row.Prompt, row.Completion)
+		if err != nil { // it was checked when the label was selected
+			return nil, outfile.Size{}, err
+		}
+		messages := []dialect.Message{form.Encode(relabel.Message{Role: relabel.RoleSystem, Content: f.System}), form.Encode(relabel.Message{Role: relabel.RoleUser, Content: f.User}),
+			form.Encode(relabel.Message{Role: relabel.RoleAssistant, Content: f.Assistant})}
+		line := form.Line(row.RowID, messages, func(i int) bool { return i == 2 })
+		return line, outfile.Size{Bytes: int64(len(line))}, nil
 	})
 }
 

@@ -2,8 +2,11 @@ package trainers
 
 import "relabel"
 
+// NeMo RL renders each message after those before it and joins what each adds, so that a template that renders a
+// turn differently once it is history, or several answers of tools together, would give other tokens. Messages of
+// plain text leave nothing to render differently.
 var nemoRL = Trainer{
 	Name:   "nemo-rl",
 	Read:   "NeMo RL, main of 2026-08-22",
-	Routes: []Route{{View: relabel.ViewChat, Dialect: relabel.DialectLastTurn, States: true, Files: []string{"nemo_rl.yaml"}, Command: "uv run --directory NEMO_RL examples/run_sft.py --config $PWD/nemo_rl.yaml policy.model_name=MODEL checkpointing.checkpoint_dir=OUT"}},
+	Routes: []Route{{View: relabel.ViewChat, Dialect: relabel.DialectFlat, Files: []string{"nemo_rl.sh"}, Command: "sh nemo_rl.sh NEMO_RL MODEL OUT"}},
 }

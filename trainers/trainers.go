@@ -26,11 +26,8 @@ type Route struct {
 	Dialect relabel.Dialect
 	Weights bool     // the trainer multiplies the loss of each token by its weight, above 0
 	Signed  bool     // it does so for weights of either sign
-	States  bool     // chat: one line per label, because the trainer trains on the last turn only
 	Files   []string // of the folder files, or programs of examples/train
 	Command string   // a template of Facts
-	// TextArguments says that the loader gives the template the arguments of calls as text in any case.
-	TextArguments bool
 	// EndsWithEOS says that the loader appends the tokenizer's eos_token to rows that end with another token,
 	// AddsBOS that it puts a bos_token in front of rows if the tokenizer does so.
 	EndsWithEOS, AddsBOS bool

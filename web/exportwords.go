@@ -42,6 +42,7 @@ var excludedWords = map[string]string{
 	"ended_otherwise":           "the selection asked for other ends",
 	"over_max_labels":           "the export has its number of labels without it",
 	"special_token_in_text":     "the trainer would encode text in it as a special token",
+	"not_plain_messages":        "no plain messages render to it, which the trainer needs",
 	"label_merges_with_prompt":  "encoded as one text, prompt and label share a token",
 	"label_executed":            "the selection asked for states whose label was not executed",
 	"label_not_executed":        "the selection asked for states whose label was executed",

@@ -1,5 +1,4 @@
-// Package dialect writes conversations as the loaders of trainers read them: one JSON object per line, with a flag
-// that says which messages are trained on.
+// Package dialect writes and reads conversations as the loaders of trainers read them: one JSON object per line.
 package dialect
 
 import (
@@ -18,14 +17,6 @@ type Form struct {
 	Arguments relabel.ArgumentsForm // of calls: text, or an object as the student's template needs it
 	Tools     string                // JSON array as the models got it; "[]": none
 	Options   json.RawMessage       // further variables of the template: a JSON object; {} or nil: none
-}
-
-// flags are the values of a message's flag: of one that is not trained on, and of one that is.
-var flags = map[relabel.Dialect][2]string{
-	relabel.DialectTrain:   {`,"train":false`, `,"train":true`},
-	relabel.DialectStep:    {`,"step_loss_mask":0`, `,"step_loss_mask":1`},
-	relabel.DialectTrained: {`,"trainable":false`, `,"trainable":true`},
-	relabel.DialectWeight:  {`,"weight":0`, `,"weight":1`},
 }
 
 // Message is an encoded message without its flag and closing brace.
@@ -83,22 +74,18 @@ func (f Form) Line(id string, messages []Message, trained func(i int) bool) []by
 	if f.Tools != "[]" {
 		line = append(append(line, `,"tools":`...), f.Tools...)
 	}
-	if len(f.Options) > 2 && f.Dialect != relabel.DialectWeight {
-		line = append(append(line, `,"chat_template_kwargs":`...), f.Options...)
-	}
 	return append(line, '}')
 }
 
-// flag is the flag of a message. OpenAI's readers take it of the assistant's messages only.
+// flag is the flag of a message: DialectWeight has one in the assistant's.
 func (f Form) flag(m Message, trained bool) string {
-	value, there := flags[f.Dialect]
-	if !there || f.Dialect == relabel.DialectWeight && m.Author != relabel.RoleAssistant {
+	switch {
+	case f.Dialect != relabel.DialectWeight || m.Author != relabel.RoleAssistant:
 		return ""
+	case trained:
+		return `,"weight":1`
 	}
-	if trained {
-		return value[1]
-	}
-	return value[0]
+	return `,"weight":0`
 }
 
 // Object returns a message as a JSON object of its own.

@@ -24,7 +24,6 @@ type line struct {
 	ID       string            `json:"row_id"`
 	Messages []json.RawMessage `json:"messages"`
 	Tools    json.RawMessage   `json:"tools"`
-	Options  json.RawMessage   `json:"chat_template_kwargs"`
 }
 
 // Read reads a line, which must be in the form f byte for byte, except that its tools may be any.
@@ -68,29 +67,16 @@ func differ(a, b []byte) int {
 
 // trained reads the flag of a message; without flags the last message is trained on.
 func (f Form) trained(raw json.RawMessage, last bool) (bool, error) {
-	if f.Dialect == relabel.DialectLastTurn {
+	if f.Dialect != relabel.DialectWeight {
 		return last, nil
 	}
 	var has struct {
-		Train     *bool `json:"train"`
-		Trainable *bool `json:"trainable"`
-		Step      *int  `json:"step_loss_mask"`
-		Weight    *int  `json:"weight"`
+		Weight int `json:"weight"`
 	}
 	if err := json.Unmarshal(raw, &has); err != nil {
-		return false, errors.New("its flag has another type")
+		return false, errors.New("its weight is not a whole number")
 	}
-	switch {
-	case has.Train != nil:
-		return *has.Train, nil
-	case has.Trainable != nil:
-		return *has.Trainable, nil
-	case has.Step != nil:
-		return *has.Step == 1, nil
-	case has.Weight != nil:
-		return *has.Weight == 1, nil
-	}
-	return false, nil
+	return has.Weight == 1, nil
 }
 
 // ReadTokenLine reads a line of DialectLoss and appends its lists. A token is supervised where its weight is above 0.

@@ -147,6 +147,11 @@ func (c *Conversation) CheckText(prompt, answer []int32) error {
 	if len(state.plain)+len(c.label.plain) > 0 {
 		return refuse(SpecialInText, "a trainer that encodes text takes it for the token")
 	}
+	if c.student.Flattens {
+		if _, err := c.student.Flatten(state.text, c.label.text); err != nil {
+			return err
+		}
+	}
 	whole := c.encoder.encode(rendered{text: state.text + c.label.text})
 	if len(whole) != len(prompt)+len(answer) || !slices.Equal(whole[:len(prompt)], prompt) || !slices.Equal(whole[len(prompt):], answer) {
 		return refuse(MergesWithPrompt, "encoded as a whole, prompt and label have other tokens")

@@ -20,6 +20,7 @@ const (
 	ReasoningDropped Reason = "reasoning_not_rendered"   // the template omits a label's reasoning, which was to be kept
 	SpecialInText    Reason = "special_token_in_text"    // text of a special token in the state or the label, which the trainer would encode as the token
 	MergesWithPrompt Reason = "label_merges_with_prompt" // encoded as one text, prompt and label have tokens across their boundary
+	NotFlat          Reason = "not_plain_messages"       // no three messages of plain text render to the pair
 	GuardEscaped     Reason = "special_token_escaped"    // the template rewrote a special token's text, which is then indistinguishable from a token
 )
 

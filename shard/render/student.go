@@ -5,6 +5,7 @@ package render
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"relabel"
@@ -31,11 +32,16 @@ type Student struct {
 	EOS           string
 	BeginsWithBOS bool
 
+	// Flattens says that CheckText also requires that Flatten finds messages.
+	Flattens bool
+
 	model     *jinja.Model
 	options   *jinja.Map // additional template variables
 	reasoning relabel.ReasoningForm
 	now       time.Time // result of strftime_now; zero: templates that call it are refused
 	specials  *specials
+	flatOnce  sync.Once
+	frame     *flatFrame
 	header    []int32 // what the template adds to a state for the next turn
 }
 

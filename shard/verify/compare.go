@@ -57,6 +57,12 @@ func (c *check) statements() []statement {
 			two := []relabel.View{view, with}
 			out = append(out, statement{anyToken, two}, statement{runs, two})
 		}
+		if messages := c.views[relabel.ViewMessages]; c.isText(view) && messages != nil && !messages.broken {
+			out = append(out, statement{pairs, []relabel.View{relabel.ViewMessages, view}})
+		}
+		if c.isText(view) && len(whole) > 0 {
+			out = append(out, statement{pairs, []relabel.View{whole[0], view}})
+		}
 	}
 	return append(out, c.messagesStatements(whole, bare)...)
 }

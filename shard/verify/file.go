@@ -63,7 +63,7 @@ func (f *fileCheck) classes() []class {
 	case f.entry.View == relabel.ViewMessages:
 		return []class{weights, written}
 	case f.isText(f.entry.View):
-		return []class{rendered, anyToken, runs, written}
+		return []class{rendered, anyToken, runs, pairs, written}
 	case f.bare:
 		return []class{rendered, anyToken, runs}
 	}

@@ -57,6 +57,9 @@ func (f *fileCheck) textFacts(row *relabel.ExportRow, emit emit, first bool) err
 	if wrong := wrongRoles(c); wrong != "" {
 		return fmt.Errorf("%s", wrong)
 	}
+	if f.dialect() == relabel.DialectFlat {
+		return f.flatFacts(c, emit, first)
+	}
 	if first {
 		f.mu.Lock()
 		f.source.tools.add(c.Tools, f.entry.Path, c.ID, "row", f.number)
@@ -123,20 +126,19 @@ func wrongRoles(c dialect.Conversation) string {
 	return ""
 }
 
-// nameText checks the name of a row, <trajectory>/<t> or <trajectory>/trunk<root>, and counts its labels.
+// nameText checks the name of a row, <trajectory>/<t>, and counts its labels.
 func (f *fileCheck) nameText(c dialect.Conversation) error {
 	turns := trainedTurns(c)
 	if f.dialect() == relabel.DialectWeight { // whose rows have no names
 		f.Labels += len(turns)
 		return nil
 	}
-	trajectory, rest, _ := strings.Cut(c.ID, "/")
-	root, isTrunk := strings.CutPrefix(rest, "trunk")
-	number, err := strconv.Atoi(root)
-	if err != nil || strconv.Itoa(number) != root || !isTrunk && (len(turns) != 1 || number != turns[0]) {
+	trajectory, turn, _ := strings.Cut(c.ID, "/")
+	t, err := strconv.Atoi(turn)
+	if err != nil || strconv.Itoa(t) != turn || len(turns) != 1 || t != turns[0] {
 		return fmt.Errorf("is named %q, but trains on the turns %v", c.ID, turns)
 	}
-	if wrong := f.order.next(trajectory, isTrunk, number); wrong != "" {
+	if wrong := f.order.next(trajectory, false, t); wrong != "" {
 		return fmt.Errorf("%s", wrong)
 	}
 	f.rowIDs = append(f.rowIDs, f.hash.name(c.ID, 0))
@@ -177,7 +179,7 @@ func (f *fileCheck) trainedMessage(c dialect.Conversation, i int, label relabel.
 	if err != nil {
 		return err
 	}
-	f.answerFacts(prompt, answer, emit)
+	f.answerFacts(c.ID, prompt, answer, emit)
 	if first {
 		f.renderedLabels++
 		f.renderedTokens += len(answer)
@@ -194,8 +196,11 @@ func (f *fileCheck) writtenPair(state []relabel.Message, label relabel.Message) 
 	return t
 }
 
-// answerFacts passes the facts of a label's ids after a prompt to emit, each with weight 1.
-func (f *fileCheck) answerFacts(prompt, answer []int32, emit emit) {
+// answerFacts passes the facts of the ids of a label, <trajectory>/<turn>, after a prompt to emit, each with weight 1.
+func (f *fileCheck) answerFacts(name string, prompt, answer []int32, emit emit) {
+	trajectory, turn, _ := strings.Cut(name, "/")
+	t, _ := strconv.Atoi(turn) // checked before
+	var weights text
 	f.longest = max(f.longest, len(prompt)+len(answer))
 	var seen text
 	for _, id := range prompt {
@@ -206,8 +211,9 @@ func (f *fileCheck) answerFacts(prompt, answer []int32, emit emit) {
 		one := f.hash.fact(f.hash.then(then, math.Float32bits(1)))
 		emit(rendered, one, len(prompt)+i)
 		emit(anyToken, one, len(prompt)+i)
-		seen = then
+		seen, weights = then, f.hash.then(weights, math.Float32bits(1))
 	}
+	emit(pairs, f.hash.fact(f.hash.thenText(f.hash.thenText(f.whose(trajectory, t), seen), weights)), len(prompt)+len(answer)-1)
 	emit(runs, f.hash.fact(f.hash.then(seen, uint32(len(answer)))), len(prompt)+len(answer)-1)
 }
 
@@ -233,7 +239,7 @@ func (f *fileCheck) renderedText(row *relabel.ExportRow, emit emit, first bool) 
 	if len(whole) <= len(ids) || !slices.Equal(whole[:len(ids)], ids) {
 		return fmt.Errorf("its prompt alone has other tokens than in front of its completion")
 	}
-	f.answerFacts(ids, whole[len(ids):], emit)
+	f.answerFacts(row.ID, ids, whole[len(ids):], emit)
 	if first {
 		f.renderedLabels++
 		f.renderedTokens += len(whole) - len(ids)
