@@ -58,9 +58,17 @@ type ProvenanceRepository struct {
 type ProvenanceImages struct {
 	Count  int `json:"count"`  // distinct images
 	Pinned int `json:"pinned"` // of these, those named by a digest; the others are named by a tag, which may move
-	// Names are the first images in alphabetical order, at most 1000; SHA256 is the hash of all, a line each.
-	Names  []string `json:"names"`
-	SHA256 string   `json:"sha256"`
+	Known  int `json:"known"`  // those whose digest is known: named by it, or found by a check of the image
+	// List has the first images in alphabetical order, at most 1000; SHA256 is the hash of the names of all, one per line.
+	List   []ProvenanceImage `json:"list"`
+	SHA256 string            `json:"sha256"`
+}
+
+// ProvenanceImage is a container image of a task.
+type ProvenanceImage struct {
+	Name string `json:"name"`
+	// Digest is that in its name, else the one that a worker found when it checked the image last; "": not known.
+	Digest string `json:"digest"`
 }
 
 // ProvenanceBenchmark is a named benchmark or an exclusion list that an export's tasks were compared with.

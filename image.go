@@ -31,7 +31,9 @@ type ImageFacts struct {
 	State ImageState
 	// Layers are those on the engine with their size on disk, or those in the registry with their
 	// compressed size, the base first; nil if the image is neither.
-	Layers  []Layer
+	Layers []Layer
+	// Digest is that of the image's manifest in its registry (sha256:…); "" if it is not known, as of an image that was built here.
+	Digest  string
 	Problem string // why the image is missing or unknown
 }
 

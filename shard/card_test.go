@@ -48,7 +48,7 @@ func TestTheDataCardSaysWhereTheLabelsComeFrom(t *testing.T) {
 		`| issues \| of \*us\* `, "| dagger | openhands | issues, revision 2, `d0…` | `" + hashText(s.run.Prompts.System)[:12] + "…`, `",
 		"| big@1 `", "| teacher-model | teacher |", "| small@2 `", "| student-model | student |",
 		"κ, the turns that the student executed before the teacher, by trajectories: 1 × κ = 3.", "Executed at the exported states: 3 × student, 6 × teacher.",
-		"| MIT License | 2 | 1 | acme/one |", `| **not given** | 1 | 1 | acme/\<two\> |`, "3 container images, 1 of them named by a digest: a tag may name another image by now.",
+		"| MIT License | 2 | 1 | acme/one |", `| **not given** | 1 | 1 | acme/\<two\> |`, "3 container images, 1 of them named by a digest: a tag may name another image by now. The digests of 2 are known, from",
 		"| verified | 500 tasks | 0 | 1 |", "| private | 12 entries | 0 | 0 |", "A scan for keys, tokens and passwords of known forms found none.",
 	} {
 		if !strings.Contains(body, part) {
@@ -57,7 +57,7 @@ func TestTheDataCardSaysWhereTheLabelsComeFrom(t *testing.T) {
 	}
 	m := readManifest(t, e.Directory)
 	p := m.Provenance
-	if p == nil || p.Relabel != "test" || p.Tasks != 3 || len(p.Policies) != 3 || len(p.Repositories) != 2 || p.Images.Count != 3 || p.Images.Pinned != 1 || len(p.Images.Names) != 3 {
+	if p == nil || p.Relabel != "test" || p.Tasks != 3 || len(p.Policies) != 3 || len(p.Repositories) != 2 || p.Images.Count != 3 || p.Images.Pinned != 1 || len(p.Images.List) != 3 || p.Images.List[2] != (relabel.ProvenanceImage{Name: "acme/two:latest", Digest: "sha256:cd"}) {
 		t.Errorf("the manifest has %+v", p)
 	}
 	again := cardStore(t)

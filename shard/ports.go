@@ -14,6 +14,8 @@ type Store interface {
 	FindExport(ctx context.Context, id relabel.ID) (relabel.Export, error)
 	FindRun(ctx context.Context, id relabel.ID) (relabel.Run, error)
 	FindTaskset(ctx context.Context, id relabel.ID) (relabel.Taskset, error)
+	// ExportImages returns the digests of images, by name, of those that are known.
+	ExportImages(ctx context.Context, images []string) (map[string]string, error)
 	// ExportBenchmarks lists the named benchmarks and the exclusion lists, by name, with the number of the given tasks that
 	// each reserves.
 	ExportBenchmarks(ctx context.Context, tasks []relabel.ID) ([]relabel.ProvenanceBenchmark, error)

@@ -37,7 +37,11 @@ func (x *Exporter) provenance(ctx context.Context, e relabel.Export, sum summary
 		return nil, nil
 	}
 	p := &relabel.ManifestProvenance{Relabel: x.Version, Policies: policiesOf(sources), Tasks: len(sum.Tasks),
-		Repositories: repositoriesOf(sum.Tasks), Images: imagesOf(sum.Tasks)}
+		Repositories: repositoriesOf(sum.Tasks)}
+	var err error
+	if p.Images, err = x.images(ctx, sum.Tasks); err != nil {
+		return nil, err
+	}
 	for n := range e.Sources() {
 		run, err := x.provenanceRun(ctx, e.Source(n).Selection.RunID)
 		if err != nil {
@@ -55,7 +59,6 @@ func (x *Exporter) provenance(ctx context.Context, e relabel.Export, sum summary
 		}
 		ids = append(ids, task)
 	}
-	var err error
 	p.Benchmarks, err = x.Store.ExportBenchmarks(ctx, ids)
 	return p, err
 }
@@ -123,8 +126,8 @@ func repositoriesOf(tasks map[string]taskFacts) []relabel.ProvenanceRepository {
 // mostImages bounds the images that a manifest lists.
 const mostImages = 1000
 
-// imagesOf describes the images of tasks; those to localise have none.
-func imagesOf(tasks map[string]taskFacts) (images relabel.ProvenanceImages) {
+// images describes the images of tasks; those to localise have none.
+func (x *Exporter) images(ctx context.Context, tasks map[string]taskFacts) (images relabel.ProvenanceImages, err error) {
 	names := map[string]bool{}
 	for _, t := range tasks {
 		if t.Image != "" {
@@ -132,16 +135,27 @@ func imagesOf(tasks map[string]taskFacts) (images relabel.ProvenanceImages) {
 		}
 	}
 	all := slices.Sorted(maps.Keys(names))
+	found, err := x.Store.ExportImages(ctx, all)
+	if err != nil {
+		return images, err
+	}
+	images.Count, images.List = len(all), []relabel.ProvenanceImage{}
 	hash := sha256.New()
 	for _, name := range all {
-		if strings.Contains(name, "@sha256:") {
-			images.Pinned++
-		}
 		hash.Write([]byte(name + "\n"))
+		_, digest, pinned := strings.Cut(name, "@")
+		if pinned {
+			images.Pinned++
+		} else {
+			digest = found[name]
+		}
+		if digest != "" {
+			images.Known++
+		}
+		if len(images.List) < mostImages {
+			images.List = append(images.List, relabel.ProvenanceImage{Name: name, Digest: digest})
+		}
 	}
-	images.Count, images.SHA256, images.Names = len(all), hex.EncodeToString(hash.Sum(nil)), slices.Clip(all[:min(len(all), mostImages)])
-	if images.Names == nil {
-		images.Names = []string{}
-	}
-	return images
+	images.SHA256 = hex.EncodeToString(hash.Sum(nil))
+	return images, nil
 }

@@ -49,6 +49,10 @@ func (s *fixedStore) FindTaskset(context.Context, relabel.ID) (relabel.Taskset, 
 	return relabel.Taskset{Name: "issues", Digest: "d0"}, nil
 }
 
+func (s *fixedStore) ExportImages(context.Context, []string) (map[string]string, error) {
+	return map[string]string{"acme/two:latest": "sha256:cd"}, nil
+}
+
 func (s *fixedStore) ExportBenchmarks(context.Context, []relabel.ID) ([]relabel.ProvenanceBenchmark, error) {
 	return s.benchmarks, nil
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
+
 	"relabel"
 )
 
@@ -15,4 +17,16 @@ func (s *Store) ExportBenchmarks(ctx context.Context, tasks []relabel.ID) ([]rel
 			SELECT name, '`+relabel.ProvenanceOfBenchmark+`' AS kind, tasks AS size FROM benchmarks WHERE name IS NOT NULL
 			UNION ALL SELECT name, '`+relabel.ProvenanceOfExclusions+`', entries FROM exclusions) every
 		LEFT JOIN reserved ON reserved.name = every.name ORDER BY every.name COLLATE "C"`, tasks)
+}
+
+// ExportImages returns the digests of images, by name, as workers found them when they checked the images last.
+func (s *Store) ExportImages(ctx context.Context, images []string) (map[string]string, error) {
+	found := map[string]string{}
+	rows, _ := s.pool.Query(ctx, "SELECT image, digest FROM image_checks WHERE image = ANY ($1) AND digest <> ''", images)
+	var image, digest string
+	_, err := pgx.ForEachRow(rows, []any{&image, &digest}, func() error {
+		found[image] = digest
+		return nil
+	})
+	return found, err
 }

@@ -39,8 +39,8 @@ func (s *Store) FinishImageCheck(ctx context.Context, image string, f relabel.Im
 	for _, l := range f.Layers {
 		bytes += l.Bytes
 	}
-	return s.exec(ctx, `UPDATE image_checks SET state = $2, bytes = $3, layers = $4, problem = $5, checked_at = clock_timestamp(), claimed_until = NULL
-		WHERE image = $1`, image, f.State, bytes, f.Layers, validUTF8(f.Problem))
+	return s.exec(ctx, `UPDATE image_checks SET state = $2, bytes = $3, layers = $4, problem = $5, digest = $6, checked_at = clock_timestamp(), claimed_until = NULL
+		WHERE image = $1`, image, f.State, bytes, f.Layers, validUTF8(f.Problem), f.Digest)
 }
 
 // ListTasksetImages lists the images that the tasks of a taskset need, in the byte order of their names.

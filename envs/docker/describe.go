@@ -34,7 +34,7 @@ func (h *Host) Describe(ctx context.Context, name string) (relabel.ImageFacts, e
 	switch {
 	case err == nil:
 		layers, err := h.layersOf(call, found)
-		return relabel.ImageFacts{State: relabel.ImagePresent, Layers: layers}, err
+		return relabel.ImageFacts{State: relabel.ImagePresent, Layers: layers, Digest: digestOf(name, found.RepoDigests)}, err
 	case errdefs.IsInvalidArgument(err):
 		return relabel.ImageFacts{State: relabel.ImageMissing, Problem: "the name is not the name of an image"}, nil
 	case !errdefs.IsNotFound(err):
@@ -44,17 +44,32 @@ func (h *Host) Describe(ctx context.Context, name string) (relabel.ImageFacts, e
 	if err != nil {
 		return relabel.ImageFacts{}, err
 	}
-	layers, err := h.readManifest(call, name, facts)
-	return describe(layers, err), nil
+	layers, digest, err := h.readManifest(call, name, facts)
+	return describe(layers, digest, err), nil
+}
+
+// digestOf returns the digest by which an image was pulled from the repository of its name; "" if it was not pulled.
+func digestOf(name string, pulled []string) string {
+	named, err := reference.ParseNormalizedNamed(name)
+	if err != nil {
+		return ""
+	}
+	for _, text := range pulled {
+		from, err := reference.ParseNormalizedNamed(text)
+		if digested, is := from.(reference.Digested); err == nil && is && from.Name() == named.Name() {
+			return digested.Digest().String()
+		}
+	}
+	return ""
 }
 
 // describe returns the facts of an image that was looked for in its registry.
-func describe(layers []relabel.Layer, err error) relabel.ImageFacts {
+func describe(layers []relabel.Layer, digest string, err error) relabel.ImageFacts {
 	var answer *errcode.ErrorResponse
 	refused := errors.As(err, &answer)
 	switch {
 	case err == nil:
-		return relabel.ImageFacts{State: relabel.ImageAvailable, Layers: layers}
+		return relabel.ImageFacts{State: relabel.ImageAvailable, Layers: layers, Digest: digest}
 	case errors.Is(err, errdef.ErrNotFound):
 		return relabel.ImageFacts{State: relabel.ImageMissing, Problem: "the registry does not have it"}
 	case errors.Is(err, errPlatform):
@@ -65,32 +80,33 @@ func describe(layers []relabel.Layer, err error) relabel.ImageFacts {
 	return relabel.ImageFacts{State: relabel.ImageUnknown, Problem: "the registry cannot be asked: " + err.Error()}
 }
 
-// readManifest returns the layers of an image in its registry, for the engine's platform.
-func (h *Host) readManifest(ctx context.Context, name string, facts engineFacts) ([]relabel.Layer, error) {
+// readManifest returns the layers of an image in its registry, for the engine's platform, and the digest that its
+// name has there.
+func (h *Host) readManifest(ctx context.Context, name string, facts engineFacts) (layers []relabel.Layer, digest string, err error) {
 	repository, tag, err := h.repository(name, facts)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	manifest, err := fetchManifest(ctx, repository, tag)
+	manifest, digest, err := fetchManifest(ctx, repository, tag)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if manifest.Manifests != nil {
 		i := slices.IndexFunc(manifest.Manifests, func(d ocispec.Descriptor) bool {
 			return d.Platform != nil && d.Platform.OS == "linux" && d.Platform.Architecture == facts.architecture
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("%w linux/%s", errPlatform, facts.architecture)
+			return nil, "", fmt.Errorf("%w linux/%s", errPlatform, facts.architecture)
 		}
-		if manifest, err = fetchManifest(ctx, repository, manifest.Manifests[i].Digest.String()); err != nil {
-			return nil, err
+		if manifest, _, err = fetchManifest(ctx, repository, manifest.Manifests[i].Digest.String()); err != nil {
+			return nil, "", err
 		}
 	}
-	layers := make([]relabel.Layer, len(manifest.Layers))
+	layers = make([]relabel.Layer, len(manifest.Layers))
 	for i, l := range manifest.Layers {
 		layers[i] = relabel.Layer{Digest: l.Digest.String(), Bytes: max(l.Size, 0)}
 	}
-	return layers, nil
+	return layers, digest, nil
 }
 
 var errPlatform = errors.New("the registry has no image for the engine's platform")
@@ -138,20 +154,20 @@ type manifest struct {
 	Layers    []ocispec.Descriptor `json:"layers"`
 }
 
-func fetchManifest(ctx context.Context, repository *remote.Repository, tag string) (m manifest, err error) {
+func fetchManifest(ctx context.Context, repository *remote.Repository, tag string) (m manifest, digest string, err error) {
 	descriptor, body, err := repository.Manifests().FetchReference(ctx, tag)
 	if err != nil {
-		return m, err
+		return m, "", err
 	}
 	defer body.Close()
 	if descriptor.Size > maxManifest {
-		return m, fmt.Errorf("the manifest has %d bytes; at most %d are read", descriptor.Size, maxManifest)
+		return m, "", fmt.Errorf("the manifest has %d bytes; at most %d are read", descriptor.Size, maxManifest)
 	}
 	text, err := content.ReadAll(body, descriptor)
 	if err != nil {
-		return m, err
+		return m, "", err
 	}
-	return m, json.Unmarshal(text, &m)
+	return m, descriptor.Digest.String(), json.Unmarshal(text, &m)
 }
 
 // insecureBy returns the function that tells which registries the engine asks without TLS.

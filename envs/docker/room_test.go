@@ -97,6 +97,7 @@ func TestAnImageIsDescribedOnTheEngineElseInItsRegistry(t *testing.T) {
 	if err != nil || facts.State != relabel.ImageAvailable || len(facts.Layers) < 2 || bytesOf(facts.Layers) < 370_000 || bytesOf(facts.Layers) > 400_000 {
 		t.Errorf("an image in a registry: %+v, %v", facts, err)
 	}
+	digest := facts.Digest
 	for _, name := range []string{registry.Host + "/team/room:2", registry.Host + "/nobody/room:1", "UPPER/case"} {
 		if facts, err = host.Describe(t.Context(), name); err != nil || facts.State != relabel.ImageMissing || facts.Problem == "" {
 			t.Errorf("%s: %+v, %v", name, facts, err)
@@ -109,6 +110,14 @@ func TestAnImageIsDescribedOnTheEngineElseInItsRegistry(t *testing.T) {
 	stranger := dockertest.NewHost(t)
 	if facts, err = stranger.Describe(t.Context(), remote); err != nil || facts.State != relabel.ImageMissing || !strings.Contains(facts.Problem, "denies access") {
 		t.Errorf("without credentials: %+v, %v", facts, err)
+	}
+	forgetImage(t, engine, remote)
+	if err := host.EnsureImage(t.Context(), remote); err != nil {
+		t.Fatal(err)
+	}
+	facts, err = host.Describe(t.Context(), remote)
+	if err != nil || facts.State != relabel.ImagePresent || facts.Digest != digest || !strings.HasPrefix(digest, "sha256:") {
+		t.Errorf("pulled, with the digest %q before: %+v, %v", digest, facts, err)
 	}
 }
 

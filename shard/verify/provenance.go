@@ -36,8 +36,8 @@ func (c *check) checkProvenance() {
 	if p.Tasks > c.manifest.Trajectories.Count {
 		c.refuse("manifest", manifestName, "", "provenance.tasks is %d, with %d trajectories", p.Tasks, c.manifest.Trajectories.Count)
 	}
-	if i := p.Images; i.Pinned > i.Count || len(i.Names) > i.Count {
-		c.refuse("manifest", manifestName, "", "provenance.images counts %d images, %d of them named by a digest, and names %d", i.Count, i.Pinned, len(i.Names))
+	if i := p.Images; i.Pinned > i.Known || i.Known > i.Count || len(i.List) > i.Count {
+		c.refuse("manifest", manifestName, "", "provenance.images counts %d images, %d of them with a known digest, %d named by it, and lists %d", i.Count, i.Known, i.Pinned, len(i.List))
 	}
 }
 
