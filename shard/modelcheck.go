@@ -27,10 +27,13 @@ func (x *Exporter) openStudent(ctx context.Context, f relabel.ExportForm) (*rend
 // recurrent layers. files is the tokenizer's folder: without a config.json the architecture
 // is unknown and the result is ModelNotChecked. The result is "" without the tree view.
 func checkModel(f relabel.ExportForm, files relabel.TokenizerFiles) (relabel.ModelCheck, error) {
+	config, there := files[relabel.ModelConfig]
+	if there && f.For != "" && slices.Contains(f.Views, relabel.ViewPacked) && tree.CheckModel(config) != nil {
+		return "", relabel.Errorf(relabel.CodeInvalid, "the student has recurrent layers, whose state would carry over between the sequences of a bin in %s: choose a trainer that reads single sequences", f.For).On("for")
+	}
 	if !slices.Contains(f.Views, relabel.ViewTree) {
 		return "", nil
 	}
-	config, there := files[relabel.ModelConfig]
 	if !there {
 		return relabel.ModelNotChecked, nil
 	}

@@ -69,6 +69,11 @@ func (x *texts) at(i int) (c conversation, state int, label relabel.Message, err
 		x.open(x.all[x.reread.open-1])
 	}
 	c = x.rows[i-x.passed]
+	for _, w := range x.all[x.reread.open-1].keep[c.last] {
+		if w != 1 {
+			return c, 0, label, relabel.Errorf(relabel.CodeInvalid, "the label of turn %d of trajectory %s has token weights other than 1, which these rows cannot express", c.last, x.tr.Trajectory.ID).On("for")
+		}
+	}
 	label = reasoned(x.reread.form, []relabel.Message{x.tr.Turns[c.last-1].Label.Message.Canonical(c.last)})[0]
 	return c, x.actions[c.last-1], label, nil
 }

@@ -2,6 +2,9 @@ package shard
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"maps"
 	"math/rand"
 	"os"
 	"path/filepath"
@@ -118,6 +121,56 @@ func TestACheckWarnsOfAConfigurationThatCutsRowsOrTrainsOnHistory(t *testing.T) 
 			t.Errorf("its own configuration: %v", r.Lines())
 		case want != "" && (r.Sound() || !strings.Contains(strings.Join(r.Lines(), "\n"), "configuration: axolotl.yaml") || !strings.Contains(strings.Join(r.Lines(), "\n"), want)):
 			t.Errorf("%s: %v", want, r.Lines())
+		}
+	}
+}
+
+// TestTheSameRowsForATrainerAreTheSameBytes: of all views and files, in the parts of two exports.
+func TestTheSameRowsForATrainerAreTheSameBytes(t *testing.T) {
+	folder, _ := testStudent(t)
+	for _, name := range []string{"llama-factory", "ms-swift", "nemo-rl", "openrlhf", "openai", "axolotl"} {
+		form := relabel.ExportForm{For: name, Divide: 2}
+		one, two := filesBelow(t, exportFor(t, form, folder, 5)), filesBelow(t, exportFor(t, form, folder, 5))
+		if !maps.Equal(one, two) {
+			t.Errorf("%s: two exports of the same rows differ", name)
+		}
+		rows, files := 0, 0
+		for path := range one {
+			if strings.Contains(path, "0000") {
+				files++
+			}
+		}
+		for _, f := range readManifest(t, exportFor(t, form, folder, 5)).Files {
+			rows += f.Rows
+		}
+		if rows == 0 || files != 6 { // three parts of two files
+			t.Errorf("%s: %d rows in %d files", name, rows, files)
+		}
+	}
+}
+
+// TestAStudentThatATrainerWouldChangeIsRefused: ms-swift appends eos_token to rows that end with another token.
+func TestAStudentThatATrainerWouldChangeIsRefused(t *testing.T) {
+	folder, _ := testStudent(t)
+	name := filepath.Join(folder, "tokenizer_config.json")
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config map[string]any
+	if err := json.Unmarshal(raw, &config); err != nil {
+		t.Fatal(err)
+	}
+	config["eos_token"] = "<|endoftext|>"
+	writeJSON(t, name, config)
+	s := newFixedStore()
+	x := newTestExporter(t, s)
+	for trainer, refused := range map[string]bool{"ms-swift": true, "openrlhf": true, "axolotl": false} {
+		s.export.Form = relabel.ExportForm{For: trainer, Tokenizer: folder}
+		_, err := x.Prepare(context.Background(), s.run.Recipe, s.export)
+		var e *relabel.Error
+		if is := errors.As(err, &e) && e.Field == "for" && strings.Contains(e.Message, "eos_token"); is != refused {
+			t.Errorf("%s: %v", trainer, err)
 		}
 	}
 }
