@@ -50,6 +50,8 @@ type Manifest struct {
 	Secrets *ManifestSecrets `json:"secrets,omitempty"`
 	// Advantage says how advantages follow from rewards; absent unless the recipe is grpo.
 	Advantage *ManifestAdvantage `json:"advantage,omitempty"`
+	// Preferences counts the states of the preference view; absent without it.
+	Preferences *PreferenceCounts `json:"preferences,omitempty"`
 	// Mix describes the sources of a mix; absent without one. Run, recipe, selection, teacher, student,
 	// iterations, beta, rho and label_rules are those of the export's own run.
 	Mix *ManifestMix `json:"mix,omitempty"`
@@ -100,6 +102,19 @@ type ManifestAdvantage struct {
 	DDoF    int     `json:"ddof"`    // std divides by the number of members less this
 	// Rewards are those of all members, ascending, by group_id: also of members without a row.
 	Rewards map[string][]float64 `json:"rewards"`
+}
+
+// PreferenceCounts counts the exported states by whether the preference view has a row of them.
+type PreferenceCounts struct {
+	Rows          int `json:"rows"`
+	Same          int `json:"same"`           // the executed action agrees with the label, or is the label
+	InvalidAction int `json:"invalid_action"` // the executed action failed: no call, malformed arguments, an unknown tool, cut, or not UTF-8
+	TooClose      int `json:"too_close"`      // closer than min_distance
+}
+
+// Plus returns the sum of two counts.
+func (c PreferenceCounts) Plus(d PreferenceCounts) PreferenceCounts {
+	return PreferenceCounts{c.Rows + d.Rows, c.Same + d.Same, c.InvalidAction + d.InvalidAction, c.TooClose + d.TooClose}
 }
 
 // ManifestRule is the label rule of an iteration. Labels weigh 1 / probability, before normalisation.
@@ -233,8 +248,11 @@ type ExportRow struct {
 
 	// The views prompt_completion and chat. The lists have one text each in the dialect text, else a JSON text per message.
 	Prompt, Completion []string
-	Variables          string // chat_template_kwargs as JSON text
-	Line               string // of chat, without its line break
+	// The preference view: instead of a completion, the label and the executed action, and their chat.Distance.
+	Chosen, Rejected []string
+	Distance         float32
+	Variables        string // chat_template_kwargs as JSON text
+	Line             string // of chat, without its line break
 
 	// The token views. Labels are unshifted, and Unsupervised at tokens without loss; weights
 	// have the index of their label.

@@ -239,7 +239,7 @@ func tokenField(f relabel.ExportForm) string {
 	}{
 		{"tokenizer", f.Tokenizer != ""}, {"template", f.Template != ""}, {"template_text", f.TemplateText != ""}, {"template_options", f.TemplateOptions != nil}, {"date", f.Date != ""},
 		{"arguments", f.Arguments != ""}, {"reasoning", f.Reasoning == relabel.ReasoningKeep}, {"thinking_alias", f.ThinkingAlias != nil}, {"normalisation", f.Normalisation != ""}, {"weight_span", f.WeightSpan != ""}, {"capacity", f.Capacity != 0},
-		{"max_length", f.MaxLength != 0}, {"too_long", f.TooLong != ""}, {"pad_tree", f.PadTree}, {"bare", f.Bare},
+		{"max_length", f.MaxLength != 0}, {"too_long", f.TooLong != ""}, {"pad_tree", f.PadTree}, {"bare", f.Bare}, {"min_distance", f.MinDistance > 0},
 	} {
 		if is.set {
 			return is.field
@@ -266,6 +266,8 @@ func checkForm(f relabel.ExportForm) error {
 		return bad("bare", "rows have no weights, so each token has weight 1: normalisation must be token")
 	case f.MaxLength > f.Capacity:
 		return bad("max_length", "exceeds the capacity: no bin could hold such a row")
+	case f.MinDistance > 0 && !slices.Contains(f.Views, relabel.ViewPreference):
+		return bad("min_distance", "applies to the preference view only, which is not selected")
 	case f.PadTree && !slices.Contains(f.Views, relabel.ViewTree):
 		return bad("pad_tree", "applies to the tree view only, which is not selected")
 	}

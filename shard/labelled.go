@@ -19,17 +19,21 @@ import (
 // texts are released once the labels are selected.
 type labelled struct {
 	relabel.ExportTrajectory
-	turns    int
-	group    string               // see groupID
-	actors   map[relabel.Role]int // exported labels by who acted at their turn
-	text     int64                // approximate bytes of its rows of the messages view
-	loose    int                  // rows of the view chat without a tokenizer
-	keep     map[int][]float32    // exported labels by turn, with their token weights; nil without a tokenizer
-	roots    []*tree.Root
-	special  int // occurrences of special tokens' text in its messages
-	inTools  int // the same in the tools of a conversation
-	prompts  promptCheck
-	tooLong  relabel.ManifestTooLong // excluded by max_length
+	turns   int
+	group   string               // see groupID
+	actors  map[relabel.Role]int // exported labels by who acted at their turn
+	text    int64                // approximate bytes of its rows of the messages view
+	loose   int                  // rows of the view chat without a tokenizer
+	keep    map[int][]float32    // exported labels by turn, with their token weights; nil without a tokenizer
+	roots   []*tree.Root
+	special int // occurrences of special tokens' text in its messages
+	inTools int // the same in the tools of a conversation
+	prompts promptCheck
+	tooLong relabel.ManifestTooLong // excluded by max_length
+
+	preferred   []int // turns with a row of the preference view
+	preferences relabel.PreferenceCounts
+
 	excluded []excludedLine
 	taskID   string
 	task     taskFacts
@@ -94,6 +98,9 @@ func (b *selector) label(tr relabel.ExportTrajectory, dropped map[int]Reason) (*
 		if err := b.grow(l); err != nil {
 			return nil, err
 		}
+	}
+	if slices.Contains(b.form.Views, relabel.ViewPreference) {
+		b.choosePreferences(l)
 	}
 	l.text, l.loose = b.size(l), len(executedConversations(l, tr))
 	l.actors = map[relabel.Role]int{}

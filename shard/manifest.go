@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"path"
+	"slices"
 
 	"relabel"
 	"relabel/labelrule"
@@ -48,6 +49,9 @@ func newManifest(run relabel.Run, e relabel.Export, sum summary, files []relabel
 	}
 	if run.Recipe == relabel.GRPO {
 		m.Advantage = &relabel.ManifestAdvantage{Epsilon: tree.Epsilon, DDoF: tree.DDoF, Rewards: sum.Rewards}
+	}
+	if slices.Contains(e.Form.Views, relabel.ViewPreference) {
+		m.Preferences = &sum.Preferences
 	}
 	if e.Form.Tokens() {
 		addTokens(&m, e.Form, sum)

@@ -113,6 +113,7 @@ func (l *labelled) dropAll() {
 		l.exclude(t, OverMaxLabels, "")
 	}
 	l.roots, l.text = nil, 0
+	l.preferred, l.preferences = nil, relabel.PreferenceCounts{}
 }
 
 // drawKey is the place of a trajectory in the order that seed draws. It does not depend on ids.

@@ -149,6 +149,8 @@ func (o *output) write(ctx context.Context, b *selector, all []*labelled) (map[r
 		switch view {
 		case relabel.ViewMessages:
 			figures[view], err = o.writeMessages(ctx, b, all, p)
+		case relabel.ViewPreference:
+			figures[view], err = o.writePreferences(ctx, b, all, v.Version, p)
 		case relabel.ViewChat, relabel.ViewPromptCompletion:
 			figures[view], err = o.writeText(ctx, view, b, all, v, p)
 		default:

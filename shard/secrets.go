@@ -35,10 +35,10 @@ func (b *selector) secretsOf(tr relabel.ExportTrajectory) (found []placedSecret)
 			}
 		}
 	}
-	for _, m := range b.run.Prompts.Opening(tr.Task) {
+	for _, m := range b.opening(tr) {
 		add(0, relabel.SecretInPrompt, true, false, m.Content)
 	}
-	for _, tool := range b.run.Prompts.Tools {
+	for _, tool := range b.tools(tr) {
 		add(0, relabel.SecretInPrompt, true, false, tool.Description, tool.Parameters)
 	}
 	for _, turn := range tr.Turns {

@@ -27,6 +27,7 @@ type summary struct {
 	Groups       relabel.ManifestGroups       `json:"groups"`
 	Rewards      map[string][]float64         `json:"rewards"` // of all members of the groups with rows, by group ID
 	TooLong      relabel.ManifestTooLong      `json:"too_long"`
+	Preferences  relabel.PreferenceCounts     `json:"preferences"`
 	Trajectories relabel.TrajectoryCounts     `json:"trajectories"`
 	Protections  map[string]int               `json:"protections"` // trajectories with a row, by the protections' version of their verdict
 	Tasks        map[string]taskFacts         `json:"tasks"`       // with an exported label, by id
@@ -77,6 +78,7 @@ func summarize(b *selector, all []*labelled, figures map[relabel.View]viewFigure
 func (s *summary) add(l *labelled) {
 	s.States += len(l.keep)
 	s.TooLong = s.TooLong.Plus(l.tooLong)
+	s.Preferences = s.Preferences.Plus(l.preferences)
 	s.addGroup(l)
 	for _, line := range l.excluded {
 		if line.States > 0 { // a trajectory without states is listed but not counted
@@ -204,6 +206,7 @@ func (s *summary) merge(raw json.RawMessage) error {
 		s.addRewards(group, rewards)
 	}
 	s.TooLong = s.TooLong.Plus(next.TooLong)
+	s.Preferences = s.Preferences.Plus(next.Preferences)
 	s.Prompts = s.Prompts.plus(next.Prompts)
 	s.Trajectories = s.Trajectories.Plus(next.Trajectories)
 	s.mergeSecrets(next.Secrets)

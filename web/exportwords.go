@@ -12,6 +12,7 @@ func (v viewRows) Means() string {
 		relabel.ViewArrow:    "one sequence, for load_from_disk",
 		relabel.ViewChat:     "a conversation with the messages that are trained on",
 
+		relabel.ViewPreference:       "a state with its label and the executed action, which differs",
 		relabel.ViewPromptCompletion: "a state and its label, as messages or text",
 	}[v.View]
 }
@@ -26,6 +27,9 @@ func (c excludedCount) Means() string {
 
 var excludedWords = map[string]string{
 	"not_submitted":             "the selection asked for valid submissions",
+	"duplicate":                 "an earlier label of the mix has the same state and the same label",
+	"over_labels_per_task":      "the mix has a maximum of labels per task, and the task has these without it",
+	"not_sampled":               "the mix samples labels by their weights, and this one was not drawn",
 	"equal_rewards":             "all of its group (the trajectories of its task in its iteration) have the same reward",
 	"group_too_small":           "its group (the trajectories of its task in its iteration) has fewer than two members",
 	"ids_not_served":            "the student’s server returned no ids of its action",

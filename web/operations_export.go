@@ -46,6 +46,9 @@ func exportForm(kind relabel.TaskKind, chosen url.Values) form {
 	if !slices.Contains(views, relabel.ViewTree) {
 		f.hidden = append(f.hidden, "pad_tree")
 	}
+	if !slices.Contains(views, relabel.ViewPreference) {
+		f.hidden = append(f.hidden, "min_distance")
+	}
 	if !slices.Contains(views, relabel.ViewLinear) || chosen.Get("for") != "" {
 		f.hidden = append(f.hidden, "bare")
 	}

@@ -104,6 +104,9 @@ var columns = []column{
 	text("label_json", func(r *relabel.ExportRow) *string { return &r.Label }),
 	texts("prompt", func(r *relabel.ExportRow) *[]string { return &r.Prompt }),
 	texts("completion", func(r *relabel.ExportRow) *[]string { return &r.Completion }),
+	texts("chosen", func(r *relabel.ExportRow) *[]string { return &r.Chosen }),
+	texts("rejected", func(r *relabel.ExportRow) *[]string { return &r.Rejected }),
+	single("distance", func(r *relabel.ExportRow) *float32 { return &r.Distance }),
 	text("tools", func(r *relabel.ExportRow) *string { return &r.Tools }),
 	text("chat_template_kwargs", func(r *relabel.ExportRow) *string { return &r.Variables }),
 	ints("input_ids", func(r *relabel.ExportRow) *[]int32 { return &r.IDs }),
@@ -147,6 +150,17 @@ func texts(name string, at func(*relabel.ExportRow) *[]string) column {
 			return errType
 		}
 		*at(to) = append((*at(to))[:0], from.Texts...)
+		return nil
+	}}
+}
+
+// single maps a column of one number to a field.
+func single(name string, at func(*relabel.ExportRow) *float32) column {
+	return column{name: name, put: func(to *relabel.ExportRow, from *parquet.Cursor) error {
+		if len(from.Floats) != 1 {
+			return errType
+		}
+		*at(to) = from.Floats[0]
 		return nil
 	}}
 }

@@ -23,6 +23,8 @@ var (
 	textColumns         = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "prompt", Type: "string"}, {Name: "completion", Type: "string"}}
 	conversationColumns = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "prompt", Type: "list<json>"}, {Name: "completion", Type: "list<json>"},
 		{Name: "tools", Type: "string"}, {Name: "chat_template_kwargs", Type: "json"}}
+	preferenceColumns = []parquet.Field{{Name: "row_id", Type: "string"}, {Name: "prompt", Type: "list<json>"}, {Name: "chosen", Type: "list<json>"}, {Name: "rejected", Type: "list<json>"},
+		{Name: "tools", Type: "string"}, {Name: "chat_template_kwargs", Type: "json"}, {Name: "distance", Type: "float32"}, {Name: "iteration", Type: "int32"}, {Name: "outcome", Type: "string"}}
 	bareColumns    = []parquet.Field{ids("input_ids"), mask("attention_mask"), ids("labels")}
 	everyTokenView = []parquet.Field{{Name: "row_id", Type: "string"}, number("loss_weights")}
 	tokenColumns   = map[relabel.View][]parquet.Field{
@@ -51,6 +53,8 @@ func (f *fileCheck) checkColumns(r *parquet.Reader) bool {
 	switch {
 	case f.entry.View == relabel.ViewPromptCompletion && f.dialect() == relabel.DialectText:
 		want = textColumns
+	case f.entry.View == relabel.ViewPreference:
+		want = preferenceColumns
 	case f.entry.View == relabel.ViewPromptCompletion:
 		want = conversationColumns
 	case f.bare:

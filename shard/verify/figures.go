@@ -21,6 +21,7 @@ func (c *check) checkFigures() {
 	}
 	c.checkTrajectories()
 	c.checkMix()
+	c.checkPreferences()
 	c.checkTokenFields()
 	c.checkRecipeFields()
 	c.checkTooLong()
@@ -105,7 +106,7 @@ func sumOf[K comparable](counts map[K]int) (sum int) {
 // view.
 func (c *check) checkTokenFields() {
 	m := &c.manifest
-	tokens := len(c.tokenViews()) > 0
+	tokens := len(c.tokenViews()) > 0 || c.views[relabel.ViewPreference] != nil
 	if tokens != (m.Capacity != nil) || tokens != (m.Tokenizer != nil) || tokens != (m.Template != nil) || tokens != (m.Normalisation != nil) || tokens != (m.DeduplicationRatio != nil) {
 		c.complain("capacity, tokenizer, template, normalisation and deduplication_ratio must be present if and only if there is a token view")
 	}

@@ -62,6 +62,8 @@ func (f *fileCheck) classes() []class {
 		return []class{rendered, pairs, weights, runs, written}
 	case f.entry.View == relabel.ViewMessages:
 		return []class{weights, written}
+	case f.entry.View == relabel.ViewPreference:
+		return nil
 	case f.isText(f.entry.View):
 		return []class{rendered, anyToken, runs, pairs, written}
 	case f.bare:
@@ -160,7 +162,11 @@ func (f *fileCheck) readRows(ctx context.Context, r rows.Reader) error {
 // row checks a row and, if it is readable, adds up its facts.
 func (f *fileCheck) row(row *relabel.ExportRow) {
 	f.rejected = false
-	if f.isText(f.entry.View) {
+	switch {
+	case f.entry.View == relabel.ViewPreference:
+		f.preference(row)
+		return
+	case f.isText(f.entry.View):
 		f.textRow(row)
 		return
 	}

@@ -38,6 +38,7 @@ func (f *fileCheck) message(row *relabel.ExportRow) {
 	}
 	f.stateOf(row, l)
 	f.chain(row, l)
+	f.comparePreferred(row, l)
 	f.messageWeights(row, l)
 	f.messageFacts(row, l, func(class class, v fact, _ int) { f.sums[class].add(v) }, true)
 }

@@ -54,16 +54,18 @@ func (f *fileCheck) textFacts(row *relabel.ExportRow, emit emit, first bool) err
 	if err != nil {
 		return err
 	}
-	if wrong := wrongRoles(c); wrong != "" {
+	if wrong := wrongRoles(c, f.source.conversations); wrong != "" {
 		return fmt.Errorf("%s", wrong)
 	}
 	if f.dialect() == relabel.DialectFlat {
 		return f.flatFacts(c, emit, first)
 	}
 	if first {
-		f.mu.Lock()
-		f.source.tools.add(c.Tools, f.entry.Path, c.ID, "row", f.number)
-		f.mu.Unlock()
+		if !f.source.conversations {
+			f.mu.Lock()
+			f.source.tools.add(c.Tools, f.entry.Path, c.ID, "row", f.number)
+			f.mu.Unlock()
+		}
 		if err := f.nameText(c); err != nil {
 			return err
 		}
@@ -86,6 +88,11 @@ func (f *fileCheck) conversation(row *relabel.ExportRow) (c dialect.Conversation
 		row.ID = c.ID
 		return c, err
 	}
+	return f.promptCompletion(row)
+}
+
+// promptCompletion reads a row with a prompt and a completion as a conversation.
+func (f *fileCheck) promptCompletion(row *relabel.ExportRow) (c dialect.Conversation, err error) {
 	form := f.lineForm()
 	c = dialect.Conversation{ID: row.ID, Tools: row.Tools}
 	if len(row.Completion) != 1 {
@@ -105,16 +112,20 @@ func (f *fileCheck) conversation(row *relabel.ExportRow) (c dialect.Conversation
 }
 
 // wrongRoles describes the first message with a wrong role, "" if there is none: a system message, a user message,
-// then actions and what they observed, and a label at the end. Only actions are trained on.
-func wrongRoles(c dialect.Conversation) string {
-	n := len(c.Messages)
-	if n < 3 || c.Messages[0].Role != relabel.RoleSystem || c.Messages[1].Role != relabel.RoleUser {
+// then actions and what they observed, and a label at the end. Only actions are trained on. A state that was not
+// collected begins with any of the two.
+func wrongRoles(c dialect.Conversation, notCollected bool) string {
+	n, opening := len(c.Messages), 2
+	if !notCollected && (n < 3 || c.Messages[0].Role != relabel.RoleSystem || c.Messages[1].Role != relabel.RoleUser) {
 		return "its state does not start with a system and a user message"
+	}
+	if notCollected {
+		opening = slices.IndexFunc(c.Messages, func(m relabel.Message) bool { return m.Role != relabel.RoleSystem && m.Role != relabel.RoleUser })
 	}
 	for i, m := range c.Messages {
 		action := m.Role == relabel.RoleAssistant
 		switch {
-		case i > 1 && !action && m.Role != relabel.RoleTool && m.Role != relabel.RoleUser:
+		case i >= opening && !action && m.Role != relabel.RoleTool && m.Role != relabel.RoleUser:
 			return fmt.Sprintf("message %d has the role %q", i, m.Role)
 		case c.Trained[i] && !action:
 			return fmt.Sprintf("message %d has the role %q and is trained on", i, m.Role)

@@ -47,7 +47,9 @@ type check struct {
 	views   map[relabel.View]*viewState
 	headers odds // of leaves
 	sources []*source
-	served  map[uint64]bool
+	// preferred are hashes of state and label in the preference view, by the hash of the label's name.
+	preferred map[uint64]fact
+	served    map[uint64]bool
 }
 
 // viewState is a view with its findings.
@@ -88,7 +90,7 @@ func Check(ctx context.Context, dir string, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = &Progress{}
 	}
-	c := &check{Options: o, dir: dir, hash: newHasher(), views: map[relabel.View]*viewState{}, served: map[uint64]bool{}}
+	c := &check{Options: o, dir: dir, hash: newHasher(), views: map[relabel.View]*viewState{}, served: map[uint64]bool{}, preferred: map[uint64]fact{}}
 	c.report = Report{Counts: map[string]int{}, Problems: []Problem{}, Notes: []string{}, Unchecked: []Unchecked{}}
 	if !c.readManifest() {
 		return &c.report, nil
@@ -138,7 +140,7 @@ func (c *check) readViews(ctx context.Context) error {
 
 // isBare reports whether rows of a view do not say whose labels they hold.
 func (c *check) isBare(view relabel.View) bool {
-	return view.ForTrainer() || view == relabel.ViewLinear && c.manifest.LossMask["linear"] == ""
+	return view.ForTrainer() || view == relabel.ViewPreference || view == relabel.ViewLinear && c.manifest.LossMask["linear"] == ""
 }
 
 // each calls do for all files, several at a time.
@@ -160,7 +162,7 @@ func (c *check) each(ctx context.Context, files []relabel.ManifestFile, do func(
 func (c *check) tokenViews() []relabel.View {
 	var views []relabel.View
 	for _, view := range relabel.AllViews {
-		if c.views[view] != nil && view != relabel.ViewMessages && !(view == relabel.ViewChat && c.dialect() == relabel.DialectWeight) {
+		if c.views[view] != nil && view != relabel.ViewMessages && view != relabel.ViewPreference && !(view == relabel.ViewChat && c.dialect() == relabel.DialectWeight) {
 			views = append(views, view)
 		}
 	}

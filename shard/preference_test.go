@@ -1,0 +1,151 @@
+package shard
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"relabel"
+	"relabel/chat"
+	"relabel/shard/rows"
+	"relabel/store"
+	"relabel/store/storetest"
+)
+
+// ran is an action of a policy that says text and runs a command.
+func ran(policy relabel.ID, text, command string) relabel.Action {
+	arguments := string(chat.AppendString([]byte(`{"command": `), command)) + "}"
+	m := relabel.Message{Role: relabel.RoleAssistant, Content: text, ReasoningContent: "I think.", ToolCalls: []relabel.ToolCall{{ID: "c", Name: "execute_bash", Arguments: arguments}}}
+	return relabel.Action{PolicyID: policy, Status: relabel.Received, Raw: chat.EncodeMessage(m), Message: m, FinishReason: "tool_calls", Parse: relabel.ParsedOK}
+}
+
+// disagreeing stores a run of two tasks in whose turns the student does, in this order, the same as the teacher, something
+// close, something far, and something invalid; the teacher acts in the fifth.
+func disagreeing(t *testing.T, s *store.Store) storetest.Seeded {
+	t.Helper()
+	ctx := t.Context()
+	d := storetest.SeedWith(t, s, 2, func(d *storetest.Seeded) {
+		for i := range d.Trajectories {
+			d.Trajectories[i].Executors = "ssssT"
+		}
+	})
+	for i := range d.Trajectories {
+		c := storetest.Claim(t, s, d.Trajectories[i].ID, "w")
+		for turn, command := range []string{"ls -la src", "ls -la src tests", "rm -rf / --no-preserve-root", "broken", ""} {
+			label := ran(c.Teacher.ID, "Look.", "ls -la src")
+			of := storetest.Turn(c, turn+1, &label)
+			of.Action = ran(c.Student.ID, "Hm <|im_end|>.", command)
+			switch turn {
+			case 3:
+				of.Action.Parse = relabel.UnknownTool
+			case 4:
+				of.Action, of.Label = label, nil
+			}
+			of.Observations = []relabel.Observation{{CallID: relabel.CallID(turn+1, 0), Tool: "execute_bash", Content: fmt.Sprintf("out %d", turn)}}
+			must(t, s.CommitTurn(ctx, c.Fence, of))
+		}
+		must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("diff --git a/a b/a\n"), Submitted: true}))
+		must(t, s.BeginVerifying(ctx, c.Fence))
+		must(t, s.Finish(ctx, c.Fence, relabel.Verdict{Passed: i == 0, Reason: "tests", Tests: map[string]relabel.TestStatus{"tests/test_a.py::test_it": relabel.TestPassed}}))
+	}
+	return d
+}
+
+func TestPreferencesAreLabelsOverOtherValidActions(t *testing.T) {
+	t.Parallel()
+	folder, student := testStudent(t)
+	s := storetest.New(t)
+	d := disagreeing(t, s)
+	e := relabel.Export{State: relabel.ExportQueued, Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1, Submitted: true},
+		Form: relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages, relabel.ViewLinear, relabel.ViewPreference}, Tokenizer: folder, Capacity: 4096}}
+	dir, m := buildMix(t, s, e, 2)
+	for _, p := range check(t, dir, student).Problems {
+		t.Error(p)
+	}
+	if want := (relabel.PreferenceCounts{Rows: 4, Same: 4, InvalidAction: 2}); m.Preferences == nil || *m.Preferences != want || m.States != 10 {
+		t.Fatalf("%+v of %d states", m.Preferences, m.States)
+	}
+	view := rows.FolderView(dir, m, relabel.ViewPreference)
+	var names []string
+	for n := range view.Len() {
+		row, _, err := view.At(n)
+		must(t, err)
+		names = append(names, row.ID)
+		if chosen, rejected := row.Chosen[0], row.Rejected[0]; !strings.Contains(chosen, "Look.") || !strings.Contains(rejected, "Hm <|im_end|>.") || !strings.HasSuffix(row.ID, "/3") && strings.Contains(rejected, "rm -rf") {
+			t.Errorf("%s: %s over %s", row.ID, chosen, rejected)
+		}
+	}
+	for i, tr := range d.Trajectories {
+		if want := []string{tr.ID.String() + "/2", tr.ID.String() + "/3"}; !slices.Equal(names[2*i:2*i+2], want) {
+			t.Errorf("rows %v, want %v", names, want)
+		}
+	}
+	e.Form.MinDistance = 0.3
+	if _, far := buildMix(t, s, e, 1); *far.Preferences != (relabel.PreferenceCounts{Rows: 2, Same: 4, InvalidAction: 2, TooClose: 2}) {
+		t.Errorf("%+v", far.Preferences)
+	}
+	e.Form.Views = []relabel.View{relabel.ViewPreference}
+	dir, _ = buildMix(t, s, e, 1)
+	for _, p := range check(t, dir, student).Problems {
+		t.Error(p)
+	}
+}
+
+// TestAWrongPreferenceIsFound: a row that was altered does not pass the check.
+func TestAWrongPreferenceIsFound(t *testing.T) {
+	t.Parallel()
+	folder, student := testStudent(t)
+	s := storetest.New(t)
+	d := disagreeing(t, s)
+	e := relabel.Export{State: relabel.ExportQueued, Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1, Submitted: true},
+		Form: relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages, relabel.ViewPreference}, Tokenizer: folder, Capacity: 4096}}
+	dir, m := buildMix(t, s, e, 1)
+	for name, alter := range map[string]func(*relabel.Manifest){
+		"rows": func(m *relabel.Manifest) { m.Preferences.Rows--; m.Preferences.Same++ },
+		"sum":  func(m *relabel.Manifest) { m.Preferences.TooClose++ },
+		"none": func(m *relabel.Manifest) { m.Preferences = nil },
+	} {
+		altered := m
+		counts := *m.Preferences
+		altered.Preferences = &counts
+		alter(&altered)
+		text, err := encodeManifest(altered)
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(dir, manifestName), text, 0o644))
+		if r := check(t, dir, student); r.Sound() {
+			t.Errorf("%s passes", name)
+		}
+	}
+}
+
+// TestDatasetsLoadsPreferencesAsMessages: the columns are what TRL's DPO, KTO and reward trainers read.
+func TestDatasetsLoadsPreferencesAsMessages(t *testing.T) {
+	t.Parallel()
+	python := os.Getenv("RELABEL_TEST_PYTHON")
+	if python == "" {
+		t.Skip("RELABEL_TEST_PYTHON names no Python with datasets")
+	}
+	folder, _ := testStudent(t)
+	s := storetest.New(t)
+	d := disagreeing(t, s)
+	e := relabel.Export{State: relabel.ExportQueued, Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1, Submitted: true},
+		Form: relabel.ExportForm{Views: []relabel.View{relabel.ViewPreference}, Tokenizer: folder, Capacity: 4096}}
+	dir, _ := buildMix(t, s, e, 1)
+	program := `import sys, json, datasets
+rows = datasets.load_dataset(sys.argv[1], "preference", cache_dir=sys.argv[2])["train"]
+print(json.dumps([rows[0], rows.column_names]))`
+	out, err := exec.Command(python, "-c", program, dir, t.TempDir()).Output()
+	must(t, err)
+	var got [2]any
+	must(t, json.Unmarshal(out, &got))
+	row := got[0].(map[string]any)
+	rejected := row["rejected"].([]any)[0].(map[string]any)
+	if rejected["role"] != "assistant" || rejected["reasoning_content"] != "I think." || row["outcome"] != "resolved" || len(row["prompt"].([]any)) != 4 || row["prompt"].([]any)[0].(map[string]any)["tool_calls"] != nil {
+		t.Errorf("%s", out)
+	}
+}
