@@ -2,15 +2,23 @@ package relabel
 
 // ManifestProvenance says where the labels of an export come from.
 type ManifestProvenance struct {
-	Relabel  string             `json:"relabel"`  // version of the program that wrote it
-	Runs     []ProvenanceRun    `json:"runs"`     // the export's own run first, then those of further sources of a mix
-	Policies []ProvenancePolicy `json:"policies"` // teachers and students, by name and version
-	Tasks    int                `json:"tasks"`    // with an exported label
+	Relabel string          `json:"relabel"` // version of the program that wrote it
+	Runs    []ProvenanceRun `json:"runs"`    // the export's own run first, then those of further sources of a mix
+	// Conversations are the conversation sets of a mix; absent without one.
+	Conversations []ProvenanceConversations `json:"conversations,omitempty"`
+	Policies      []ProvenancePolicy        `json:"policies"` // teachers and students, by name and version
+	Tasks         int                       `json:"tasks"`    // with an exported label
 	// Repositories count these tasks by repository and licence, in the order of their names.
 	Repositories []ProvenanceRepository `json:"repositories"`
 	Images       ProvenanceImages       `json:"images"`
 	// Benchmarks are the named benchmarks and exclusion lists that the tasks were compared with, by name.
 	Benchmarks []ProvenanceBenchmark `json:"benchmarks"`
+}
+
+// ProvenanceConversations describes a conversation set that gave labels.
+type ProvenanceConversations struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"` // of the imported file
 }
 
 // ProvenanceRun describes a run that gave labels.

@@ -19,17 +19,18 @@ import (
 // texts are released once the labels are selected.
 type labelled struct {
 	relabel.ExportTrajectory
-	turns   int
-	group   string               // see groupID
-	actors  map[relabel.Role]int // exported labels by who acted at their turn
-	text    int64                // approximate bytes of its rows of the messages view
-	loose   int                  // rows of the view chat without a tokenizer
-	keep    map[int][]float32    // exported labels by turn, with their token weights; nil without a tokenizer
-	roots   []*tree.Root
-	special int // occurrences of special tokens' text in its messages
-	inTools int // the same in the tools of a conversation
-	prompts promptCheck
-	tooLong relabel.ManifestTooLong // excluded by max_length
+	turns        int
+	group        string               // see groupID
+	actors       map[relabel.Role]int // exported labels by who acted at their turn
+	text         int64                // approximate bytes of its rows of the messages view
+	loose        int                  // rows of the view chat without a tokenizer
+	keep         map[int][]float32    // exported labels by turn, with their token weights; nil without a tokenizer
+	roots        []*tree.Root
+	special      int  // occurrences of special tokens' text in its messages
+	inTools      int  // the same in the tools of a conversation
+	notCollected bool // a conversation of a set
+	prompts      promptCheck
+	tooLong      relabel.ManifestTooLong // excluded by max_length
 
 	preferred   []int // turns with a row of the preference view
 	preferences relabel.PreferenceCounts
@@ -112,7 +113,7 @@ func (b *selector) label(tr relabel.ExportTrajectory, dropped map[int]Reason) (*
 
 // choose selects a trajectory's exported labels without rendering them.
 func (b *selector) choose(tr relabel.ExportTrajectory, dropped map[int]Reason) (*labelled, error) {
-	l := &labelled{ExportTrajectory: tr, turns: len(tr.Turns), group: groupID(tr), keep: map[int][]float32{}, taskID: tr.Task.ID.String(), task: factsOf(tr.Task)}
+	l := &labelled{ExportTrajectory: tr, turns: len(tr.Turns), group: groupID(tr), notCollected: tr.Opening != nil, keep: map[int][]float32{}, taskID: tr.Task.ID.String(), task: factsOf(tr.Task)}
 	if reason, detail := excludeTrajectory(b.run.Recipe, b.sel, tr); reason != "" {
 		l.Turns = nil
 		l.excluded = append(l.excluded, excludedLine{Reason: reason, Trajectory: tr.Trajectory.ID, InstanceID: tr.Task.InstanceID,

@@ -43,6 +43,10 @@ func (x *Exporter) provenance(ctx context.Context, e relabel.Export, sum summary
 		return nil, err
 	}
 	for n := range e.Sources() {
+		if set := e.Source(n).Selection.Conversations; set != nil {
+			p.Conversations = append(p.Conversations, relabel.ProvenanceConversations{Name: set.Name, SHA256: set.Digest})
+			continue
+		}
 		run, err := x.provenanceRun(ctx, e.Source(n).Selection.RunID)
 		if err != nil {
 			return nil, err

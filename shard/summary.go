@@ -96,7 +96,9 @@ func (s *summary) add(l *labelled) {
 	}
 	s.Trajectories = s.Trajectories.Plus(countsOf(l))
 	s.addSecrets(l)
-	s.addTask(l.taskID, l.task)
+	if !l.notCollected {
+		s.addTask(l.taskID, l.task)
+	}
 	s.Special += l.special
 	s.SpecialTold += l.inTools
 	s.Prompts = s.Prompts.plus(l.prompts)

@@ -49,7 +49,7 @@ func exportForm(kind relabel.TaskKind, chosen url.Values) form {
 	if !slices.Contains(views, relabel.ViewPreference) {
 		f.hidden = append(f.hidden, "min_distance")
 	}
-	if !slices.Contains(views, relabel.ViewLinear) || chosen.Get("for") != "" {
+	if _, err := trainers.Find(chosen.Get("for")); !slices.Contains(views, relabel.ViewLinear) || err == nil {
 		f.hidden = append(f.hidden, "bare")
 	}
 	if (relabel.ExportForm{Views: views}).Tokens() && chosen.Get("for") != "openai" {

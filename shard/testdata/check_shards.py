@@ -46,7 +46,7 @@ def read(folder, manifest):
     """view → rows, with the files checked against the manifest."""
     rows = collections.defaultdict(list)
     for entry in manifest["files"]:
-        if entry["view"] == "messages":
+        if entry["view"] in ("messages", "preference"):
             continue
         name, view = os.path.join(folder, entry["path"]), entry["view"]
         data = open(name, "rb").read()

@@ -60,7 +60,7 @@ func (c *check) runs() []string {
 	all := []string{c.manifest.Run}
 	if c.manifest.Mix != nil {
 		for _, s := range c.manifest.Mix.Sources {
-			if s.States > 0 {
+			if s.States > 0 && s.Selection.Conversations == nil {
 				all = append(all, s.Run)
 			}
 		}
