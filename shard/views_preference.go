@@ -82,7 +82,7 @@ func (o *output) writePreferences(ctx context.Context, b *selector, all []*label
 	next, stop := iter.Pull2(o.exporter.Store.ExportTrajectories(ctx, b.sel, o.part))
 	defer stop()
 	list := func(l *labelled, _ relabel.ExportTrajectory) (rows []conversation) {
-		for _, c := range l.conversations(true) {
+		for _, c := range l.conversations() {
 			if slices.Contains(l.preferred, c.last) {
 				rows = append(rows, c)
 			}
