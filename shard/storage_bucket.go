@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"gocloud.dev/gcerrors"
 
 	"relabel"
+	"relabel/trainers"
 )
 
 // reachTime bounds one request that transfers no file, including retries. slowest is the
@@ -170,10 +172,17 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// exported matches the names of an export's files.
-var exported = regexp.MustCompile(`^(?:(?:messages|linear|packed|tree)/[0-9]+(?:\.idx)?\.parquet|manifest\.json|README\.md|(?:excluded|left_out)\.jsonl|\.tried)$`)
+// rowFile matches the names of files with rows, and of those that belong to the whole export.
+var rowFile = regexp.MustCompile(`^(?:[a-z_]+/[0-9]+(?:\.idx)?\.(?:parquet|arrow|jsonl)|arrow/(?:state|dataset_info)\.json|manifest\.json|README\.md|(?:excluded|left_out)\.jsonl|\.tried)$`)
 
-func isExported(path string) bool { return exported.MatchString(path) }
+// isExported reports whether an export has files of this name: it has no other folders than its views.
+func isExported(path string) bool {
+	folder, _, inFolder := strings.Cut(path, "/")
+	if inFolder && !slices.Contains(relabel.AllViews, relabel.View(folder)) {
+		return false
+	}
+	return rowFile.MatchString(path) || trainers.IsFile(path)
+}
 
 // object adapts an object in a bucket to relabel.FileReader, which net/http serves.
 type object struct {

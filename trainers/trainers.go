@@ -48,6 +48,13 @@ func Names() []string {
 // All lists the trainers.
 func All() []Trainer { return slices.Clone(all) }
 
+// IsFile reports whether a trainer's export may have a file of this name beside its rows.
+func IsFile(name string) bool {
+	return slices.ContainsFunc(all, func(t Trainer) bool {
+		return slices.ContainsFunc(t.Routes, func(r Route) bool { return slices.Contains(r.Files, name) })
+	})
+}
+
 // Find returns a trainer by its name. CodeInvalid on for if there is none.
 func Find(name string) (Trainer, error) {
 	for _, t := range all {
