@@ -96,6 +96,19 @@ func TestPreferencesAreLabelsOverOtherValidActions(t *testing.T) {
 	}
 }
 
+// TestASecretInAnExecutedActionIsFoundInPreferences: only their rows have the action of the state itself.
+func TestASecretInAnExecutedActionIsFoundInPreferences(t *testing.T) {
+	b := &selector{form: relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages}}}
+	secret := placedSecret{FoundSecret: relabel.FoundSecret{Turn: 2, In: relabel.SecretInAction}, inStates: true}
+	if b.exports(secret, 2) || !b.exports(secret, 3) {
+		t.Error("states begin after the action")
+	}
+	b.form.Views = append(b.form.Views, relabel.ViewPreference)
+	if !b.exports(secret, 2) || b.exports(secret, 1) {
+		t.Error("a preference has the action of its state")
+	}
+}
+
 // TestAWrongPreferenceIsFound: a row that was altered does not pass the check.
 func TestAWrongPreferenceIsFound(t *testing.T) {
 	t.Parallel()

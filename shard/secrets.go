@@ -72,19 +72,26 @@ func (b *selector) excludeSecret(l *labelled, t int) (reason Reason, detail stri
 		return "", ""
 	}
 	for _, s := range l.secrets {
-		if s.isAt(t) {
+		if b.exports(s, t) {
 			return HasSecret, s.Rule
 		}
 	}
 	return "", ""
 }
 
+// exports reports whether the rows of the state of turn t have a secret. Those of the preference view have the
+// executed action too.
+func (b *selector) exports(s placedSecret, t int) bool {
+	executed := s.In == relabel.SecretInAction && s.Turn == t && slices.Contains(b.form.Views, relabel.ViewPreference)
+	return s.isAt(t) || executed
+}
+
 // addSecrets counts the secrets of a trajectory that its exported states and labels have.
-func (s *summary) addSecrets(l *labelled) {
+func (s *summary) addSecrets(b *selector, l *labelled) {
 	for _, secret := range l.secrets {
 		exported := false
 		for t := range l.keep {
-			exported = exported || secret.isAt(t)
+			exported = exported || b.exports(secret, t)
 		}
 		if exported {
 			s.mergeSecrets(relabel.ManifestSecrets{Found: map[string]int{secret.Rule: 1}, First: []relabel.FoundSecret{secret.FoundSecret}})

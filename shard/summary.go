@@ -66,7 +66,7 @@ func summarize(b *selector, all []*labelled, figures map[relabel.View]viewFigure
 	s := summary{Excluded: map[string]int{}, Views: figures}
 	s.mergeSecrets(relabel.ManifestSecrets{})
 	for _, l := range all {
-		s.add(l)
+		s.add(b, l)
 	}
 	if b.student != nil {
 		s.SpecialTools = b.student.SpecialInTools(b.run.Prompts.Tools)
@@ -75,7 +75,7 @@ func summarize(b *selector, all []*labelled, figures map[relabel.View]viewFigure
 	return s
 }
 
-func (s *summary) add(l *labelled) {
+func (s *summary) add(b *selector, l *labelled) {
 	s.States += len(l.keep)
 	s.TooLong = s.TooLong.Plus(l.tooLong)
 	s.Preferences = s.Preferences.Plus(l.preferences)
@@ -95,7 +95,7 @@ func (s *summary) add(l *labelled) {
 		s.addRewards(l.group, l.Group.Rewards)
 	}
 	s.Trajectories = s.Trajectories.Plus(countsOf(l))
-	s.addSecrets(l)
+	s.addSecrets(b, l)
 	if !l.notCollected {
 		s.addTask(l.taskID, l.task)
 	}
