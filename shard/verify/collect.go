@@ -14,7 +14,7 @@ func (c *check) collect(ctx context.Context, d *difference) (map[fact]*factCount
 	found := map[fact]*factCount{}
 	for _, view := range d.views {
 		err := c.each(ctx, c.views[view].files, func(ctx context.Context, entry relabel.ManifestFile) error {
-			f := &fileCheck{check: c, entry: entry, findings: newFindings(c.views[view].bare)}
+			f := &fileCheck{check: c, entry: entry, source: c.sourceOf(entry.Path), findings: newFindings(c.views[view].bare)}
 			return c.again(ctx, entry, func(row *relabel.ExportRow, number int) {
 				f.rowFacts(row, func(class class, v fact, token int) {
 					if class != d.class || !d.groups[v.group()] {
