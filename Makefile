@@ -78,6 +78,10 @@ test: test-needs lint ## Everything the tests need, the checks, then all tests, 
 test-all: test ## All tests, then those that are too long for `make test`: all tokenizers, templates, alterations, forgeries, faults, and the program with the race detector; an hour more
 	@RELABEL_TEST_PYTHON="$$(scripts/python.sh shard/testdata/requirements.txt)" scripts/test-all.sh
 
+.PHONY: test-trainers
+test-trainers: test-needs ## Run the loaders of trainers, each in a Python environment of its own, on exports made for them: docs/trainers.md; half an hour
+	@RELABEL_TEST_TRAINERS=1 go test -count=1 -timeout 120m -v -run 'TestTrainersTrain' ./shard
+
 .PHONY: runner-images
 runner-images: install ## Make the images with Go, Jest and Vitest that tests of the verifier start from; all: scripts/runner-images.sh python go rust node java
 	@scripts/runner-images.sh

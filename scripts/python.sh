@@ -2,8 +2,9 @@
 # python.sh REQUIREMENTS prints the python of a virtual environment with the packages
 # in the file REQUIREMENTS, creating it in the cache folder if needed. Included files
 # (-r) have their own environments, which this one extends, so nothing is downloaded
-# twice. torch is installed without its CUDA packages. A line "# pip: OPTIONS" in the
-# file gives options of pip, such as --no-deps.
+# twice; packages that the file lists itself hide theirs. torch is installed without its
+# CUDA packages. A line "# pip: OPTIONS" in the file gives options of pip, such as
+# --no-deps.
 # python.sh --interpreter prints the Python that such environments are created with.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -55,7 +56,10 @@ stand_on() {
 # install installs the packages. A file that lists torch lists all dependencies: asked
 # for what torch needs, pip would fetch three gigabytes of CUDA.
 install() {
-    local python=$1 requirements=$2 pip=(-m pip install -q --disable-pip-version-check --no-cache-dir -r "$2")
+    local python=$1 requirements=$2 own pip
+    own=$(mktemp)
+    grep -v '^-r' "$requirements" >"$own"
+    pip=(-m pip install -q --disable-pip-version-check --no-cache-dir -r "$own")
     # shellcheck disable=SC2207 # options have no spaces
     pip+=($(sed -n 's/^# pip: //p' "$requirements"))
     if ! grep -q '^torch==' "$requirements"; then
