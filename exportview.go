@@ -15,10 +15,10 @@ const (
 	ViewChat             View = "chat"              // a line is a conversation with flags of the messages that are trained on
 )
 
-// Views are the views that an export may have without a trainer, in the order in which it writes them; AllViews
-// also has those that are written for a trainer.
+// Views are the views that hold every label and need no trainer, in the order in which an export writes them; AllViews
+// also has the preference view and those that are written for a trainer.
 var (
-	Views    = []View{ViewMessages, ViewLinear, ViewPacked, ViewTree, ViewPreference}
+	Views    = []View{ViewMessages, ViewLinear, ViewPacked, ViewTree}
 	AllViews = []View{ViewMessages, ViewLinear, ViewPacked, ViewTree, ViewPreference, ViewArrow, ViewPromptCompletion, ViewChat}
 )
 

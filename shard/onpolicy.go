@@ -24,6 +24,8 @@ func checkRecipe(f relabel.ExportForm, r relabel.Recipe) error {
 		return nil
 	case !f.Tokens():
 		return bad("views", "recipe %s has a weight for each token: add linear, packed or tree", r)
+	case slices.Contains(f.Views, relabel.ViewPreference):
+		return bad("views", "recipe %s has no labels of a teacher to prefer: omit preference", r)
 	case f.Bare:
 		return bad("bare", "rows have no weights, and recipe %s has weights other than 1", r)
 	case f.Reasoning != relabel.ReasoningTemplate:
