@@ -35,7 +35,11 @@ func PrintExport(e relabel.Export) error {
 
 // taken describes the trajectories and iterations of a data set.
 func taken(e relabel.Export) string {
-	return "taken from " + safetext.TerminalLine(e.Selection.DescribeIterations()+": "+e.Selection.Describe())
+	text := e.Selection.DescribeIterations() + ": " + e.Selection.Describe()
+	if e.Mix != nil {
+		text += "; " + e.Mix.Describe()
+	}
+	return "taken from " + safetext.TerminalLine(text)
 }
 
 // PrintFiles prints what was left out of an export, and its files.
@@ -70,8 +74,9 @@ func reasonText(reason string) string {
 func PrintOptions(e relabel.Export) error {
 	options, err := json.Marshal(struct {
 		Selection relabel.ExportSelection `json:"selection"`
+		Mix       *relabel.Mix            `json:"mix,omitempty"`
 		Form      relabel.ExportForm      `json:"form"`
-	}{e.Selection, e.Form})
+	}{e.Selection, e.Mix, e.Form})
 	if err == nil {
 		fmt.Println("  options: " + safetext.TerminalLine(string(options)))
 	}

@@ -144,8 +144,9 @@ func (v *viewer) showExport(w http.ResponseWriter, r *http.Request, e relabel.Ex
 	}
 	options, err := json.MarshalIndent(struct {
 		Selection relabel.ExportSelection `json:"selection"`
+		Mix       *relabel.Mix            `json:"mix,omitempty"`
 		Form      relabel.ExportForm      `json:"form"`
-	}{e.Selection, e.Form}, "", "  ")
+	}{e.Selection, e.Mix, e.Form}, "", "  ")
 	if err != nil {
 		return err
 	}
