@@ -20,7 +20,7 @@ func TestFieldsTellWhatTheirTagsSay(t *testing.T) {
 	if f := fields["run"]; !f.Required || f.MaxLength != 200 || f.List() {
 		t.Errorf("run: %+v", f)
 	}
-	if f := fields["views"]; f.Required || !f.List() || strings.Join(f.Enum, " ") != "messages linear packed tree arrow prompt_completion chat" {
+	if f := fields["views"]; f.Required || !f.List() || strings.Join(f.Enum, " ") != "messages linear packed tree preference arrow prompt_completion chat" {
 		t.Errorf("views, of an embedded struct: %+v", f)
 	}
 	if f := fields["capacity"]; f.Min != "64" || f.Max != "524288" {

@@ -222,7 +222,7 @@ func (c *chaos) waitingFor() (n int) {
 
 // round starts a round of a run.
 func (c *chaos) round(run relabel.Run) relabel.ID {
-	return c.bench.start(c.t, run, c.student, map[string]any{"beta": 0.5, "generations": c.width})
+	return c.bench.start(c.t, run, c.student, map[string]any{"beta": 0.5, "generations": c.width, "allow_weights": []string{"unchecked"}}) // its model gives no log-probabilities of next tokens
 }
 
 // settle waits until all trajectories have ended.

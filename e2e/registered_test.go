@@ -36,7 +36,7 @@ func TestAnExportsRegisteredTokenizerIsFetchedByItsHash(t *testing.T) {
 	const nowhere = "http://127.0.0.1:9"
 	expect(0, "supervised", "show", id, "--row", "0") // from the database itself
 	expect(0, "PASS", "verify", id)
-	expect(1, "neither a folder on this machine nor the id of an export", "verify", "nonsense")
+	expect(1, "nonsense is neither a folder on this machine, nor a place on the Hugging Face Hub", "verify", "nonsense")
 	expect(2, "is not the id of an export", "cancel", "nonsense")
 	expect(0, "no server runs here", "show", dir, "--row", "0")
 	expect(0, "no answer from "+nowhere, "show", dir, "--row", "0", "--server", nowhere)

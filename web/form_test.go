@@ -44,7 +44,7 @@ func TestEveryOptionOfTheRESTInterfaceIsOnItsForm(t *testing.T) {
 		{"/benchmarks/new", api.NewBenchmark{}, []string{""}},
 		{run + "/scheduling", api.SchedulingPatch{}, []string{""}},
 		{"", api.NewIteration{}, []string{run + "/start", run + "/start?kind=evaluate", "/runs/" + mixed.ID.String() + "/start"}},
-		{"", api.NewExport{}, []string{run + "/export?views=tree&views=linear", "/runs/" + localise.Run.ID.String() + "/export"}},
+		{"", api.NewExport{}, []string{run + "/export?views=tree&views=linear&views=preference", "/runs/" + localise.Run.ID.String() + "/export"}},
 		{run + "/verify", api.Regrade{}, []string{""}},
 		{run + "/verify/cancel", api.CancelRegrade{}, []string{""}},
 		{run + "/scores", api.NewScoring{}, []string{""}},
