@@ -140,7 +140,7 @@ func TestAnEditedDocumentIsRefused(t *testing.T) {
 	}
 }
 
-// Whatever a file has, reading it ends with a record that can be written, or with CodeInvalid.
+// Reading any file ends with a record that can be written, or with CodeInvalid.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(foreign))
 	f.Add(written(f, ownRecord()))

@@ -9,7 +9,7 @@ import (
 	"relabel/chat"
 )
 
-// A document has all turns with actions, labels and who acted, whatever the models wrote.
+// A document has all turns with actions, labels and who acted, for any text of the models.
 func TestATrajectoryIsShownAsATIF(t *testing.T) {
 	s := start(t)
 	tr := s.rollout()

@@ -122,6 +122,7 @@ func TestAWrongPreferenceIsFound(t *testing.T) {
 		"rows": func(m *relabel.Manifest) { m.Preferences.Rows--; m.Preferences.Same++ },
 		"sum":  func(m *relabel.Manifest) { m.Preferences.TooClose++ },
 		"none": func(m *relabel.Manifest) { m.Preferences = nil },
+		"mix":  func(m *relabel.Manifest) { m.Mix = &relabel.ManifestMix{Parts: 1} },
 	} {
 		altered := m
 		counts := *m.Preferences
@@ -139,10 +140,6 @@ func TestAWrongPreferenceIsFound(t *testing.T) {
 // TestDatasetsLoadsPreferencesAsMessages: the columns are what TRL's DPO, KTO and reward trainers read.
 func TestDatasetsLoadsPreferencesAsMessages(t *testing.T) {
 	t.Parallel()
-	python := os.Getenv("RELABEL_TEST_PYTHON")
-	if python == "" {
-		t.Skip("RELABEL_TEST_PYTHON names no Python with datasets")
-	}
 	folder, _ := testStudent(t)
 	s := storetest.New(t)
 	d := disagreeing(t, s)
@@ -152,7 +149,7 @@ func TestDatasetsLoadsPreferencesAsMessages(t *testing.T) {
 	program := `import sys, json, datasets
 rows = datasets.load_dataset(sys.argv[1], "preference", cache_dir=sys.argv[2])["train"]
 print(json.dumps([rows[0], rows.column_names]))`
-	out, err := exec.Command(python, "-c", program, dir, t.TempDir()).Output()
+	out, err := exec.Command(python(t), "-c", program, dir, t.TempDir()).Output()
 	must(t, err)
 	var got [2]any
 	must(t, json.Unmarshal(out, &got))

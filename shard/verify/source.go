@@ -28,7 +28,7 @@ type sourceIteration struct {
 
 // newSources returns the sources of an export.
 func newSources(m *relabel.Manifest) (all []*source) {
-	if m.Mix == nil {
+	if m.Mix == nil || len(m.Mix.Sources) == 0 {
 		return []*source{onlySource(m)}
 	}
 	for n, of := range m.Mix.Sources {
@@ -88,7 +88,7 @@ func (s *source) weights(iteration int) (all []float64) {
 // the number k·P + p.
 func (c *check) sourceOf(file string) *source {
 	mix := c.manifest.Mix
-	if mix == nil || mix.Parts < 1 {
+	if mix == nil || mix.Parts < 1 || len(mix.Sources) == 0 {
 		return c.sources[0]
 	}
 	name, _, _ := strings.Cut(path.Base(file), ".")
@@ -111,10 +111,13 @@ func (c *check) checkMix() {
 	if m == nil {
 		return
 	}
-	states, parts, weight, share := 0, 0, 0.0, 0.0
+	if len(m.Sources) == 0 {
+		c.complain("the mix has no sources")
+	}
+	states, parts, weight := 0, 0, 0.0
 	excluded := map[string]int{}
 	for n, s := range m.Sources {
-		states, parts, weight, share = states+s.States, parts+s.Parts, weight+s.Weight, share+s.Share
+		states, parts, weight = states+s.States, parts+s.Parts, weight+s.Weight
 		for reason, count := range s.Excluded {
 			excluded[reason] += count
 		}
