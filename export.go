@@ -201,6 +201,7 @@ type Export struct {
 	Waiting      string       `json:"waiting,omitempty" doc:"Reason of the current wait: the destination is unreachable or full, or a step is about to be retried."`
 	WaitingSince *time.Time   `json:"waiting_since,omitempty" doc:"When the wait began."`
 	Files        []ExportFile `json:"files" doc:"Its files."`
+	Pushes       []ExportPush `json:"pushes,omitempty" doc:"Its pushes to the Hugging Face Hub after it was done, newest first; absent: none."`
 	CreatedAt    time.Time    `json:"created_at" doc:"When it was requested."`
 	EndedAt      *time.Time   `json:"ended_at,omitempty" doc:"When it ended."`
 }
@@ -385,11 +386,12 @@ type FileReader interface {
 
 // ExportStore stores exports.
 type ExportStore interface {
+	ExportPushStore
 	// CreateExport stores an export and queues its job, in one transaction.
 	CreateExport(ctx context.Context, e Export) error
 	FindExport(ctx context.Context, id ID) (Export, error)
 	// CancelExport cancels an export: CodeConflict if it ended in another state. DeleteExport
-	// deletes the record of an export: CodeConflict if it has not ended.
+	// deletes the record of an export: CodeConflict if it, or a push of it, has not ended.
 	CancelExport(ctx context.Context, id ID) error
 	DeleteExport(ctx context.Context, id ID) error
 	ListExports(ctx context.Context, f ExportFilter, p Page) (exports []Export, next string, err error)

@@ -14,13 +14,13 @@ func (RolloutJob) Kind() string { return "rollout" }
 type ExportJob struct {
 	ExportID ID         `json:"export_id"`
 	Step     ExportStep `json:"step"`
-	Part     int        `json:"part"` // of SignPart and BuildPart; else 0
+	Part     int        `json:"part"` // of SignPart and BuildPart; of PushExport the number of the push; else 0
 }
 
 // ExportStep is a step of building an export.
 type ExportStep string
 
-// The steps, in order. ClearExport is for an export that was cancelled or failed.
+// The steps, in order. ClearExport is for an export that was cancelled or failed, PushExport for one that is done.
 const (
 	CutExport     ExportStep = "cut"     // into parts
 	SignPart      ExportStep = "sign"    // sign one part's labels, if the labels of all parts are compared
@@ -28,6 +28,7 @@ const (
 	BuildPart     ExportStep = "build"   // one part's files
 	FinishExport  ExportStep = "finish"  // README and manifest, once all parts are built
 	ClearExport   ExportStep = "clear"   // remove the written files
+	PushExport    ExportStep = "push"    // push the files to the Hugging Face Hub
 )
 
 // Kind names the job in the queue.

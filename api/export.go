@@ -55,3 +55,9 @@ type ExportDeleted struct {
 	ID   relabel.ID `json:"id" doc:"Id of the deleted export."`
 	Left string     `json:"left,omitempty" doc:"Files that could not be removed, and why; absent: none."`
 }
+
+// PushExport says where a finished export is pushed.
+type PushExport struct {
+	Destination  string   `json:"destination" arg:"" optional:"" name:"place" minLength:"1" maxLength:"2000" pattern:"^hf://" help:"Data set of the Hugging Face Hub: hf://organisation/name, with @branch and a folder if wanted." doc:"Data set of the Hugging Face Hub: hf://organisation/name, with @branch and a folder if wanted. The token is that of the server's workers."`
+	AllowSecrets []string `json:"allow_secrets,omitempty" name:"allow-secret" placeholder:"RULE" minItems:"1" maxItems:"50" uniqueItems:"true" help:"Push although the text has secrets of this rule, such as private-key or jwt, or was not scanned (unscanned); may be repeated. Default: an export with secrets is not pushed." doc:"Rules of secrets, such as private-key or jwt, that the text may have; unscanned: an export of an earlier version, whose text was not scanned. Default: none: an export with secrets is refused."`
+}

@@ -32,7 +32,7 @@ func (f exportFiles) use(ctx context.Context, export string, do func(dir string,
 	}
 	id, err := relabel.ParseID("export", export)
 	if err != nil {
-		return relabel.Errorf(relabel.CodeNotFound, "%s is neither a folder on this machine, nor a place on the Hugging Face Hub (hf://organisation/name), nor the id of an export; `relabel export list` shows all", export)
+		return notAnExport(export)
 	}
 	return f.With(ctx, func(cl *Session) error {
 		e, err := cl.Export(ctx, id)
@@ -50,6 +50,11 @@ func (f exportFiles) use(ctx context.Context, export string, do func(dir string,
 		}
 		return do(dir, func(hash string) (relabel.TokenizerFiles, error) { return cl.RegisteredTokenizer(ctx, hash) })
 	})
+}
+
+// notAnExport is the error for an argument that names no export.
+func notAnExport(export string) error {
+	return relabel.Errorf(relabel.CodeNotFound, "%s is neither a folder on this machine, nor a place on the Hugging Face Hub (hf://organisation/name), nor the id of an export; `relabel export list` shows all", export)
 }
 
 // fetch fetches an export from the Hub and says which commit.

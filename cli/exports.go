@@ -30,6 +30,9 @@ func PrintExport(e relabel.Export) error {
 		}
 	}
 	fmt.Println("  " + taken(e))
+	for _, p := range e.Pushes {
+		say("  %s", pushText(p))
+	}
 	return PrintFiles(e)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"relabel"
 	"relabel/api"
 )
 
@@ -41,7 +40,11 @@ func (c *exportStart) Run(ctx context.Context) error {
 			warnWithoutWorker(ctx, cl)
 			return nil
 		}
-		if e, err = c.build(ctx, cl, id); ctx.Err() != nil {
+		err = cl.exporting(ctx, func() error {
+			e, err = WatchExport(ctx, cl, id)
+			return err
+		})
+		if ctx.Err() != nil {
 			return Interruptedf("the export continues %s: `relabel export show %s` shows the progress", cl.elsewhere(), id)
 		}
 		if err != nil {
@@ -51,17 +54,15 @@ func (c *exportStart) Run(ctx context.Context) error {
 	})
 }
 
-// build waits for an export's end. Where no server runs that would build it, this
-// process does.
-func (c *exportStart) build(ctx context.Context, cl *Session, id relabel.ID) (e relabel.Export, err error) {
-	if cl.local != nil {
-		stop, err := cl.local.StartExports(ctx)
-		if err != nil {
-			return e, err
-		}
-		defer func() { err = errors.Join(err, stop()) }()
-	} else {
-		warnWithoutWorker(ctx, cl)
+// exporting waits for the end of an export, or of a push of it. Where no server runs that would do it, this process does.
+func (c *Session) exporting(ctx context.Context, wait func() error) error {
+	if c.local == nil {
+		warnWithoutWorker(ctx, c)
+		return wait()
 	}
-	return WatchExport(ctx, cl, id)
+	stop, err := c.local.StartExports(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(wait(), stop())
 }

@@ -203,3 +203,35 @@ func TestExportsAreCancelledAndDeleted(t *testing.T) {
 	}
 	s.refused(s.get("/v1/exports/"+far.ID.String()), 404, "not_found", "")
 }
+
+func TestAFinishedExportIsPushed(t *testing.T) {
+	s := start(t)
+	ids := s.seed()
+	s.store.iterations[0].State = relabel.IterationDone
+	id := s.want(201, s.post("/v1/exports", `{"run":"`+ids.run+`"}`)).field("id").(string)
+	push := func(body string) answerOf { return s.post("/v1/exports/"+id+"/push", body) }
+	s.refused(push(`{"destination":"hf://acme/set"}`), 409, relabel.CodeConflict, "") // it is queued
+	s.store.exports[0].State = relabel.ExportDone
+	writeFile(t, s.exports, id+"/manifest.json", `{"schema_version":1,"secrets":{"rules":1,"found":{"jwt":2},"first":[]}}`)
+	s.refused(push(`{}`), 422, relabel.CodeInvalid, "destination")
+	s.refused(push(`{"destination":"s3://bucket"}`), 422, relabel.CodeInvalid, "destination")
+	s.refused(push(`{"destination":"hf://acme"}`), 422, relabel.CodeInvalid, "destination")
+	s.refused(push(`{"destination":"hf://acme/set","allow_secrets":["fun"]}`), 422, relabel.CodeInvalid, "allow_secrets[0]")
+	a := push(`{"destination":"hf://acme/set"}`)
+	s.refused(a, 409, relabel.CodeConflict, "")
+	if !strings.Contains(a.fieldText("detail"), "2 × jwt") {
+		t.Errorf("with secrets: %s", a.body)
+	}
+	s.refused(s.post("/v1/exports/"+id+"/push/cancel", ""), 409, relabel.CodeConflict, "")
+	for range 2 {
+		a := s.want(200, push(`{"destination":"hf://acme/set@main","allow_secrets":["jwt"]}`))
+		if pushes := a.field("pushes").([]any); len(pushes) != 1 || a.field("pushes", 0, "destination") != "hf://acme/set" || a.field("pushes", 0, "state") != "queued" {
+			t.Errorf("it is %s", a.body)
+		}
+	}
+	s.refused(s.send("DELETE", "/v1/exports/"+id, ""), 409, relabel.CodeConflict, "")
+	if a := s.want(200, s.post("/v1/exports/"+id+"/push/cancel", "")); a.field("pushes", 0, "state") != "cancelled" {
+		t.Errorf("cancelled it is %s", a.body)
+	}
+	s.refused(s.post("/v1/exports/"+relabel.NewID().String()+"/push", `{"destination":"hf://acme/set"}`), 404, "not_found", "")
+}

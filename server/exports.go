@@ -22,6 +22,7 @@ func (s *site) addExports() {
 	add(s, operation(http.MethodGet, "/v1/exports/{id}", "exports", "show-export", "Show an export", "One export with its progress, its files and the excluded states."), s.showExport)
 	add(s, action("/v1/exports/{id}/cancel", "exports", "cancel-export", "Cancel an export",
 		"Cancels an export that is not done and removes its files."), s.cancelExport)
+	s.addPushes()
 	add(s, operation(http.MethodDelete, "/v1/exports/{id}", "exports", "delete-export", "Delete an export",
 		"Deletes an export that has ended and its files at the destination. Other files there stay."), s.deleteExport)
 }
@@ -283,6 +284,9 @@ func (s *site) deleteExport(ctx context.Context, in *ExportToDelete) (*of[api.Ex
 	}
 	if e.State == relabel.ExportQueued || e.State == relabel.ExportRunning {
 		return nil, relabel.Errorf(relabel.CodeConflict, "the export is %s: cancel it first", e.State)
+	}
+	if e.OpenPush() != nil {
+		return nil, relabel.Errorf(relabel.CodeConflict, "the export is being pushed: wait for that push, or cancel it")
 	}
 	deleted := api.ExportDeleted{ID: e.ID}
 	var why *relabel.Error

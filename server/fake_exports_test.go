@@ -50,3 +50,30 @@ func (m *memory) ListExports(_ context.Context, f relabel.ExportFilter, p relabe
 		return f.RunID == nil || e.Selection.RunID == *f.RunID
 	})
 }
+
+// CreatePush is the store's.
+func (m *memory) CreatePush(_ context.Context, export relabel.ID, p relabel.ExportPush) (number int, err error) {
+	err = m.endExport(export, func(e *relabel.Export) error {
+		if open := e.OpenPush(); open != nil {
+			number = open.Number
+			return nil
+		}
+		number = len(e.Pushes) + 1
+		p.Number, p.State, p.CreatedAt = number, relabel.ExportQueued, time.Now()
+		e.Pushes = slices.Insert(e.Pushes, 0, p)
+		return nil
+	})
+	return number, err
+}
+
+// CancelPush is the store's.
+func (m *memory) CancelPush(_ context.Context, export relabel.ID) error {
+	return m.endExport(export, func(e *relabel.Export) error {
+		open := e.OpenPush()
+		if open == nil {
+			return relabel.Errorf(relabel.CodeConflict, "no push of the export is open")
+		}
+		open.State, open.EndedAt = relabel.ExportCancelled, new(time.Now())
+		return nil
+	})
+}

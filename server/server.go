@@ -64,6 +64,9 @@ type Exports interface {
 	// Prepare fills in the location of a new export of a run with this recipe, and refuses an impossible
 	// form or destination with a CodeInvalid error on the field.
 	Prepare(ctx context.Context, recipe relabel.Recipe, e relabel.Export) (relabel.Export, error)
+	// PreparePush returns a push of a finished export with its place in its usual form. CodeInvalid on the field if the
+	// destination or a rule is invalid, CodeConflict if the text has secrets that are not allowed.
+	PreparePush(ctx context.Context, e relabel.Export, p relabel.ExportPush) (relabel.ExportPush, error)
 	// Open opens a file of a finished export. CodeNotFound if there is no such file.
 	Open(ctx context.Context, e relabel.Export, path string) (relabel.FileReader, error)
 	// Remove removes an export's files. CodeConflict if they are on another machine.

@@ -67,6 +67,9 @@ func (x *Exporter) Step(ctx context.Context, job relabel.ExportJob) error {
 	if err != nil {
 		return err
 	}
+	if job.Step == relabel.PushExport {
+		return x.push(ctx, e, job.Part)
+	}
 	if ended(e) {
 		return x.clear(ctx, e)
 	}

@@ -52,4 +52,13 @@ type Store interface {
 	// ExportWaits records why an export waits, and since when, until it makes progress. It
 	// reports whether this reason is new.
 	ExportWaits(ctx context.Context, id relabel.ID, reason string) (news bool, err error)
+	// ReportPush records that a push runs, with the bytes that were sent, of those of all files, and ends a recorded wait. It
+	// reports whether the push is open: neither cancelled nor over.
+	ReportPush(ctx context.Context, export relabel.ID, number int, sent, of int64) (open bool, err error)
+	// FinishPush moves an open push to done with its place, FailPush to failed with a reason that is safe to show. Both ignore
+	// one that is over.
+	FinishPush(ctx context.Context, export relabel.ID, number int, place string) error
+	FailPush(ctx context.Context, export relabel.ID, number int, reason string) error
+	// PushWaits records why an open push waits, and reports whether this reason is new.
+	PushWaits(ctx context.Context, export relabel.ID, number int, reason string) (news bool, err error)
 }

@@ -1,9 +1,11 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"time"
@@ -23,8 +25,12 @@ type Push struct {
 	Destination string   // a place on the Hub
 	Allow       []string // rules of secrets that the export may have
 	Agent       string   // name and version of this program
+	// Begin is called with the bytes of all files before the first one is sent, and its error ends the push; may be nil.
+	Begin func(ctx context.Context, bytes int64) error
 	// Sent receives the bytes of the export that were uploaded, of all bytes; may be nil. Calls may be concurrent.
 	Sent func(bytes, of int64)
+	// Patience is the longest time that one request waits for a busy Hub; 0: that of a command.
+	Patience time.Duration
 }
 
 // Push pushes the export in a folder to the Hugging Face Hub in one commit, and returns its place at the commit. It
@@ -43,6 +49,10 @@ func (d Destinations) Push(ctx context.Context, p Push) (pushed string, err erro
 		return "", err
 	}
 	files, err := exportedFiles(p.Dir)
+	var missing *fs.PathError
+	if errors.As(err, &missing) && errors.Is(err, fs.ErrNotExist) {
+		return "", relabel.Errorf(relabel.CodeConflict, "the export has no file %s, which manifest.json lists: copy the whole folder, or export it again", filepath.Base(missing.Path)).Because(err)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -53,9 +63,17 @@ func (d Destinations) Push(ctx context.Context, p Push) (pushed string, err erro
 			return "", err
 		}
 	}
-	client, err := d.Hub(p.Agent, pushPatience)
+	client, err := d.Hub(p.Agent, cmp.Or(p.Patience, pushPatience))
 	if err != nil {
 		return "", err
+	}
+	if p.Begin != nil {
+		if err := p.Begin(ctx, total); err != nil {
+			return "", err
+		}
+	}
+	if err := client.Check(ctx, place); err != nil {
+		return "", refusedAtOnce(hubFault(place, err))
 	}
 	commit, err := client.Push(ctx, place, files, fmt.Sprintf("Add %d labelled states of run %s", m.States, m.Run), func(bytes int64) {
 		if p.Sent != nil {

@@ -42,37 +42,45 @@ func (w *Worker) Work(ctx context.Context, job *river.Job[relabel.ExportJob]) er
 		w.exporter.Log.Warn().Err(err).Stringer("export", job.Args.ExportID).Msg("cannot remove the files of an ended export; will retry")
 		return err
 	case code == relabel.CodeUnavailable:
-		w.recordWait(ctx, job.Args.ExportID, err)
+		w.recordWait(ctx, job.Args, err)
 		return river.JobSnooze(waitPeriod)
 	case !permanent(code) && job.Attempt < job.MaxAttempts:
-		w.recordWait(ctx, job.Args.ExportID, err)
+		w.recordWait(ctx, job.Args, err)
 		return err
 	}
-	return w.fail(ctx, job.Args.ExportID, err)
+	return w.fail(ctx, job.Args, err)
 }
 
-// recordWait records why an export waits. The record is informational: the export waits even
+// recordWait records why an export, or a push of it, waits. The record is informational: it waits even
 // if writing it fails.
-func (w *Worker) recordWait(ctx context.Context, id relabel.ID, why error) {
+func (w *Worker) recordWait(ctx context.Context, job relabel.ExportJob, why error) {
 	ctx, cancel := context.WithTimeout(ctx, failTime)
 	defer cancel()
-	news, err := w.exporter.Store.ExportWaits(ctx, id, safeReason(why))
+	record := func() (bool, error) { return w.exporter.Store.ExportWaits(ctx, job.ExportID, safeReason(why)) }
+	if job.Step == relabel.PushExport {
+		record = func() (bool, error) { return w.exporter.Store.PushWaits(ctx, job.ExportID, job.Part, safeReason(why)) }
+	}
+	news, err := record()
 	log := w.exporter.Log.Debug()
 	if news || err != nil {
 		log = w.exporter.Log.Warn()
 	}
-	log.Err(errors.Join(why, err)).Stringer("export", id).Msg("export waits")
+	log.Err(errors.Join(why, err)).Stringer("export", job.ExportID).Str("step", string(job.Step)).Msg("export waits")
 }
 
-func (w *Worker) fail(ctx context.Context, id relabel.ID, why error) error {
+func (w *Worker) fail(ctx context.Context, job relabel.ExportJob, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), failTime)
 	defer cancel()
 	level := zerolog.WarnLevel
 	if shown := new(relabel.Error); !errors.As(why, &shown) {
 		level = zerolog.ErrorLevel // the cause is shown nowhere else
 	}
-	w.exporter.Log.WithLevel(level).Err(why).Stringer("export", id).Msg("export failed")
-	err := errors.Join(why, w.exporter.Store.FailExport(ctx, id, safeReason(why)))
+	w.exporter.Log.WithLevel(level).Err(why).Stringer("export", job.ExportID).Str("step", string(job.Step)).Msg("export failed")
+	record := func() error { return w.exporter.Store.FailExport(ctx, job.ExportID, safeReason(why)) }
+	if job.Step == relabel.PushExport {
+		record = func() error { return w.exporter.Store.FailPush(ctx, job.ExportID, job.Part, safeReason(why)) }
+	}
+	err := errors.Join(why, record())
 	if permanent(relabel.CodeOf(why)) {
 		return river.JobCancel(err)
 	}
@@ -88,7 +96,7 @@ func permanent(code relabel.Code) bool {
 func safeReason(err error) string {
 	var e *relabel.Error
 	if !errors.As(err, &e) {
-		return "the export could not be built; see the log"
+		return "the export could not be built or pushed; see the log"
 	}
 	shown := *e
 	shown.Cause = nil

@@ -21,7 +21,7 @@ const exportSelect = `SELECT ex.id, json_build_object('run_id', ex.run_id, 'iter
 	CASE WHEN ex.state = 'done' THEN (SELECT coalesce(json_agg(json_build_object('path', f.path, 'sha256', f.sha256, 'bytes', f.bytes, 'rows', f.rows,
 		'tokens', f.tokens, 'supervised_tokens', f.supervised_tokens) ORDER BY f.path), '[]')
 		FROM export_files f WHERE f.export_id = ex.id) ELSE '[]' END AS files,
-	ex.created_at, ex.ended_at FROM exports ex`
+	` + pushesOf + ` AS pushes, ex.created_at, ex.ended_at FROM exports ex`
 
 // CreateExport stores a queued export and queues its first step, in one transaction.
 // CodeInvalid if there is no such run.
@@ -129,9 +129,16 @@ func (s *Store) endExport(ctx context.Context, id relabel.ID, state relabel.Expo
 	})
 }
 
-// DeleteExport deletes an export that is over. CodeConflict if it is not.
+// DeleteExport deletes an export that is over. CodeConflict if it, or a push of it, is not.
 func (s *Store) DeleteExport(ctx context.Context, id relabel.ID) error {
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, again bool) error {
+		pushed, err := readValue[bool](ctx, tx, "SELECT EXISTS (SELECT FROM export_pushes WHERE export_id = $1 AND state IN ('queued', 'running'))", id)
+		if err != nil {
+			return err
+		}
+		if pushed {
+			return relabel.Errorf(relabel.CodeConflict, "the export is being pushed: wait for that push, or cancel it")
+		}
 		tag, err := tx.Exec(ctx, "DELETE FROM exports WHERE id = $1 AND state NOT IN ('queued', 'running')", id)
 		if err == nil && tag.RowsAffected() == 0 && !again {
 			return exportOver(ctx, tx, id)

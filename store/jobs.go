@@ -159,7 +159,7 @@ func (s *Store) clearJobs(ctx context.Context, tx pgx.Tx, gone []string) error {
 }
 
 // reviveExports queues the missing steps of exports: the cut, unfinished parts, the comparison, the last
-// step.
+// step, pushes.
 func (s *Store) reviveExports(ctx context.Context, tx pgx.Tx) error {
 	rows, _ := tx.Query(ctx, `WITH due AS (
 			SELECT ex.id, ex.folder, 'cut' AS step, 0 AS part FROM exports ex
@@ -173,7 +173,9 @@ func (s *Store) reviveExports(ctx context.Context, tx pgx.Tx) error {
 				WHERE ex.state = 'running' AND NOT ex.comparing AND NOT p.done
 			UNION ALL SELECT ex.id, ex.folder, 'finish', 0 FROM exports ex
 				WHERE ex.state = 'running' AND EXISTS (SELECT 1 FROM export_parts p WHERE p.export_id = ex.id)
-				AND NOT EXISTS (SELECT 1 FROM export_parts p WHERE p.export_id = ex.id AND NOT p.done))
+				AND NOT EXISTS (SELECT 1 FROM export_parts p WHERE p.export_id = ex.id AND NOT p.done)
+			UNION ALL SELECT ex.id, ex.folder, 'push', p.number FROM exports ex JOIN export_pushes p ON p.export_id = ex.id
+				WHERE p.state IN ('queued', 'running'))
 		SELECT due.folder, due.id, due.step, due.part FROM due WHERE NOT EXISTS (
 			SELECT 1 FROM river_job j WHERE j.kind = 'export' AND j.args->>'export_id' = due.id::text
 			AND j.args->>'step' = due.step AND j.args->>'part' = due.part::text

@@ -113,12 +113,14 @@ func (s *Store) CountRun(ctx context.Context, id relabel.ID) (relabel.RunContent
 // inUse returns why a run cannot be deleted now and the remedy, "" if it can.
 func inUse(ctx context.Context, db querier, run relabel.ID) (why string, err error) {
 	var running, open int
-	var export, teacher, scorer, judge string
+	var export, pushed, teacher, scorer, judge string
 	var regrades bool
 	err = db.QueryRow(ctx, `SELECT (SELECT count(*) FROM iterations WHERE run_id = $1 AND state = 'running'),
 		(SELECT count(*) FROM trajectories WHERE run_id = $1 AND state NOT IN ('done', 'failed', 'cancelled')),
 		coalesce((SELECT id::text FROM exports ex WHERE (run_id = $1 OR EXISTS (SELECT FROM export_sources WHERE export_id = ex.id AND run_id = $1))
 			AND state IN ('queued', 'running') ORDER BY created_at LIMIT 1), ''),
+		coalesce((SELECT ex.id::text FROM exports ex JOIN export_pushes pu ON pu.export_id = ex.id
+			WHERE ex.run_id = $1 AND pu.state IN ('queued', 'running') ORDER BY pu.created_at LIMIT 1), ''),
 		coalesce((SELECT po.name || '@' || po.version FROM relabelings re JOIN trajectories tr ON tr.id = re.trajectory_id JOIN policies po ON po.id = re.policy_id
 			WHERE re.state IN ('queued', 'running') AND tr.run_id = $1 LIMIT 1), ''),
 		coalesce((SELECT po.name || '@' || po.version FROM scorings sc JOIN trajectories tr ON tr.id = sc.trajectory_id JOIN policies po ON po.id = sc.policy_id
@@ -126,7 +128,7 @@ func inUse(ctx context.Context, db querier, run relabel.ID) (why string, err err
 		coalesce((SELECT po.name || '@' || po.version FROM judgings jo JOIN trajectories tr ON tr.id = jo.trajectory_id JOIN policies po ON po.id = jo.policy_id
 			WHERE jo.state IN ('queued', 'running') AND tr.run_id = $1 LIMIT 1), ''),
 		EXISTS (SELECT FROM regradings re JOIN trajectories tr ON tr.id = re.trajectory_id WHERE re.state IN ('queued', 'running') AND tr.run_id = $1)`,
-		run).Scan(&running, &open, &export, &teacher, &scorer, &judge, &regrades)
+		run).Scan(&running, &open, &export, &pushed, &teacher, &scorer, &judge, &regrades)
 	switch {
 	case err != nil:
 		return "", err
@@ -134,6 +136,8 @@ func inUse(ctx context.Context, db querier, run relabel.ID) (why string, err err
 		return "it has iterations that run: wait for them, or end them with `relabel run cancel RUN`", nil
 	case export != "":
 		return "the export " + export + " of it is being built: wait for it, or end it with `relabel export cancel " + export + "`", nil
+	case pushed != "":
+		return "the export " + pushed + " of it is being pushed: wait for it, or end it with `relabel export push " + pushed + " --cancel`", nil
 	case teacher != "":
 		return "trajectories of it are being relabelled: wait for that, or end it with `relabel run relabel RUN --teacher " + teacher + " --cancel`", nil
 	case scorer != "":

@@ -19,6 +19,8 @@ func (v *viewer) exportRoutes() routes {
 	to := routes{"GET /exports": v.listExports, "GET /exports/{id}": of(v.exportOf, v.showExport), "GET /exports/{id}/rows/{view}/{row}": of(v.exportOf, v.showExportRow)}
 	v.addOperation(to, "/exports/{id}/cancel", on(v.exportOf, v.cancelExport))
 	v.addOperation(to, "/exports/{id}/delete", on(v.exportOf, v.deleteExport))
+	v.addOperation(to, "/exports/{id}/push", on(v.exportOf, v.pushExport))
+	v.addOperation(to, "/exports/{id}/push/cancel", on(v.exportOf, v.cancelPush))
 	return to
 }
 
@@ -36,6 +38,13 @@ type exportView struct {
 	Manifest   *relabel.Manifest // nil if it is not here, or not there yet
 	Apart      string            // why it is not here
 	Curl       string            // fetches the files
+	Pushes     []pushView
+}
+
+// pushView is a push with its bytes as the templates show them.
+type pushView struct {
+	relabel.ExportPush
+	Sent, Of int
 }
 
 // Stated is the number of selected labelled states.
@@ -86,6 +95,9 @@ func (v *viewer) viewExport(r *http.Request, e relabel.Export) (exportView, erro
 	}
 	for _, f := range e.Files {
 		view.Bytes += int(f.Bytes)
+	}
+	for _, p := range e.Pushes {
+		view.Pushes = append(view.Pushes, pushView{p, int(p.SentBytes), int(p.Bytes)})
 	}
 	for _, reason := range slices.Sorted(maps.Keys(e.Excluded)) {
 		view.Excluded = append(view.Excluded, excludedCount{reason, e.Excluded[reason], excludedLink(e.Selection.RunID, reason)})
@@ -151,11 +163,8 @@ func (v *viewer) showExport(w http.ResponseWriter, r *http.Request, e relabel.Ex
 		return err
 	}
 	view.Options = string(options)
-	over := e.State != relabel.ExportQueued && e.State != relabel.ExportRunning
-	if mayChange(r) && over {
-		view.Operations = []operationLink{{"Delete", exportPath(e.ID) + "/delete"}}
-	} else if mayChange(r) {
-		view.Operations = []operationLink{{"Cancel", exportPath(e.ID) + "/cancel"}}
+	if mayChange(r) {
+		view.Operations = exportOperations(e)
 	}
 	return v.render(w, r, page{Template: "export", Title: "Export of " + safetext.Plain(view.Run), Section: "Exports", Crumbs: []crumb{{"Exports", "/exports"}},
 		Follow: "/v1" + runPath(e.Selection.RunID) + "/events", View: view})
@@ -183,6 +192,20 @@ func (v *viewer) addContents(r *http.Request, e relabel.Export, view *exportView
 		}
 	}
 	return err
+}
+
+// exportOperations are the operations that the page of an export offers.
+func exportOperations(e relabel.Export) []operationLink {
+	path := exportPath(e.ID)
+	switch {
+	case e.State == relabel.ExportQueued || e.State == relabel.ExportRunning:
+		return []operationLink{{"Cancel", path + "/cancel"}}
+	case e.OpenPush() != nil:
+		return []operationLink{{"Cancel push", path + "/push/cancel"}}
+	case e.State == relabel.ExportDone:
+		return []operationLink{{"Push to the Hub…", path + "/push"}, {"Delete", path + "/delete"}}
+	}
+	return []operationLink{{"Delete", path + "/delete"}}
 }
 
 func (v *viewer) cancelExport(_ *http.Request, e relabel.Export, _ url.Values) (operation, error) {

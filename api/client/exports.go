@@ -31,6 +31,16 @@ func (c *Client) CancelExport(ctx context.Context, id relabel.ID) (relabel.Expor
 	return post[relabel.Export](ctx, c, at("exports", id.String(), "cancel"), nil)
 }
 
+// PushExport queues a push of a finished export, and returns the export with it.
+func (c *Client) PushExport(ctx context.Context, id relabel.ID, in api.PushExport) (relabel.Export, error) {
+	return post[relabel.Export](ctx, c, at("exports", id.String(), "push"), in)
+}
+
+// CancelPush ends the open push of an export.
+func (c *Client) CancelPush(ctx context.Context, id relabel.ID) (relabel.Export, error) {
+	return post[relabel.Export](ctx, c, at("exports", id.String(), "push", "cancel"), nil)
+}
+
 // DeleteExport removes an export and its files; with leaveFiles also where its files cannot be removed.
 func (c *Client) DeleteExport(ctx context.Context, id relabel.ID, leaveFiles bool) (deleted api.ExportDeleted, err error) {
 	path := at("exports", id.String())
