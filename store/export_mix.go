@@ -75,9 +75,12 @@ func unseen(all []sizedTrajectory, seen map[relabel.ID]bool) []sizedTrajectory {
 	return fresh
 }
 
-// SignExportPart stores the signatures of a part's labels. The last part queues the comparison. Repeating it
-// changes nothing.
+// SignExportPart stores the signatures of a part's labels, which may be none. The last part queues the comparison.
+// Repeating it changes nothing.
 func (s *Store) SignExportPart(ctx context.Context, id relabel.ID, part int, signatures []byte) error {
+	if signatures == nil { // NULL would say that the part is not signed yet
+		signatures = []byte{}
+	}
 	return s.retryTx(ctx, retryUnclear, func(tx pgx.Tx, _ bool) error {
 		folder, err := lockComparing(ctx, tx, id)
 		if err != nil || folder == nil {
