@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,7 +25,7 @@ type conversationsImport struct {
 }
 
 // Run imports the file.
-func (c *conversationsImport) Run(ctx context.Context) (err error) {
+func (c *conversationsImport) Run(ctx context.Context) error {
 	name := c.Name
 	if name == "" {
 		name = strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File))
@@ -35,7 +34,7 @@ func (c *conversationsImport) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer f.Close() // read only; the request may have closed it
 	info, err := f.Stat()
 	if err != nil {
 		return err
