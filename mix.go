@@ -179,7 +179,7 @@ func (e Export) Sources() int {
 func (m *Mix) Describe() string {
 	var parts []string
 	if n := len(m.Sources); n > 0 {
-		parts = append(parts, fmt.Sprintf("mixed with %d further sources", n))
+		parts = append(parts, "mixed with "+counted(n, "further source", "further sources"))
 	}
 	switch {
 	case m.Sampled:

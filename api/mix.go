@@ -28,6 +28,9 @@ func (m *NewMix) Check(f relabel.ExportForm) error {
 	if m == nil {
 		return nil
 	}
+	if m.Weights == nil && len(m.Sources) == 0 && m.LabelsPerTask == 0 && !m.Unique {
+		return relabel.Errorf(relabel.CodeInvalid, "would change nothing: give sources, weights, labels_per_task or unique").On("mix")
+	}
 	if f.MaxLabels > 0 {
 		return relabel.Errorf(relabel.CodeInvalid, "does not apply to a mix: give mix.labels_per_task, or weights with mix.sampled").On("max_labels")
 	}

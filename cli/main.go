@@ -53,9 +53,19 @@ func Main(ctx context.Context, commands any, version string, serve ServeLocal, p
 // leadingField matches the field of a request at the beginning of an error's line.
 var leadingField = regexp.MustCompile(`(?m)^( *)([a-z][a-z0-9_.]*)(\[\d+\])?(?:\.([a-z_]+))?: `)
 
+// fileField matches a field below a field of a request, which may have been read from a file.
+var fileField = regexp.MustCompile(`(?m)^( *)([a-z_]+)((?:\.[a-z_]+|\[\d+\])*): `)
+
 // nameFlags replaces the fields of requests in an error by the flags and arguments of the command
 // that set them.
 func nameFlags(command *kong.Node, message string) string {
+	message = fileField.ReplaceAllStringFunc(message, func(line string) string {
+		match := fileField.FindStringSubmatch(line)
+		if place := placeInFile(command, match[2], strings.TrimPrefix(match[3], ".")); place != "" {
+			return match[1] + place + ": "
+		}
+		return line
+	})
 	return leadingField.ReplaceAllStringFunc(message, func(line string) string {
 		match := leadingField.FindStringSubmatch(line)
 		if tasks.HasRows(match[2]) { // a file such as data.jsonl

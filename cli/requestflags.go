@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"reflect"
 	"strings"
@@ -26,7 +23,7 @@ func RequestFlags() kong.Option {
 		return errors.Join(
 			kong.TypeMapper(reflect.TypeFor[*relabel.ID](), kong.MapperFunc(readID)).Apply(k),
 			kong.NamedMapper("json", kong.MapperFunc(readJSONFlag)).Apply(k),
-			kong.NamedMapper("jsonfile", kong.MapperFunc(readJSONFile)).Apply(k),
+			kong.NamedMapper("jsonfile", jsonFiles{}).Apply(k),
 			kong.NamedMapper("existingpath", kong.MapperFunc(readExistingPath)).Apply(k),
 			kong.Vars{
 				"budget_tokens": api.FieldOf(budget, "tokens").Help(), "budget_cost": api.FieldOf(budget, "cost").Help(),
@@ -106,14 +103,6 @@ func readID(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-func readJSONFlag(ctx *kong.DecodeContext, target reflect.Value) error {
-	return decodeFlag(ctx, target, func(text string) ([]byte, error) { return []byte(text), nil })
-}
-
-func readJSONFile(ctx *kong.DecodeContext, target reflect.Value) error {
-	return decodeFlag(ctx, target, os.ReadFile)
-}
-
 // readExistingPath reads the path of a file or folder that exists.
 func readExistingPath(ctx *kong.DecodeContext, target reflect.Value) error {
 	var path string
@@ -125,37 +114,5 @@ func readExistingPath(ctx *kong.DecodeContext, target reflect.Value) error {
 		return err
 	}
 	target.SetString(path)
-	return nil
-}
-
-// decodeFlag reads a JSON object, whose fields must be known, from what read returns for a flag's value.
-func decodeFlag(ctx *kong.DecodeContext, target reflect.Value, read func(string) ([]byte, error)) error {
-	var value string
-	if err := ctx.Scan.PopValueInto("value", &value); err != nil {
-		return err
-	}
-	text, err := read(value)
-	if err != nil {
-		return err
-	}
-	name, _, _ := strings.Cut(ctx.Value.Tag.Get("json"), ",")
-	if err := api.CheckJSON(text, name); err != nil {
-		return relabel.Errorf(relabel.CodeInvalid, "%s", strings.TrimLeft(strings.TrimPrefix(err.Error(), name), ".: "))
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	err = decoder.Decode(target.Addr().Interface())
-	if _, after := decoder.Token(); err == nil && after != io.EOF {
-		err = errors.New("more than one value")
-	}
-	var mistyped *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &mistyped) && mistyped.Field == "":
-		return relabel.Errorf(relabel.CodeInvalid, "must be a JSON object; it is a JSON %s", mistyped.Value)
-	case errors.As(err, &mistyped):
-		return relabel.Errorf(relabel.CodeInvalid, "%s cannot be a %s", mistyped.Field, mistyped.Value)
-	case err != nil:
-		return relabel.Errorf(relabel.CodeInvalid, "is not a JSON object of this form: %s", strings.TrimPrefix(err.Error(), "json: "))
-	}
 	return nil
 }

@@ -39,7 +39,7 @@ func (s *site) startExport(ctx context.Context, in *of[api.NewExport]) (*of[rela
 		return nil, err
 	}
 	e.Selection = sel
-	if e.Mix, err = s.mix(ctx, b, run); err != nil {
+	if e.Mix, err = s.mix(ctx, b, run, sel); err != nil {
 		return nil, err
 	}
 	if e.Form, err = s.exportForm(ctx, b.ExportForm, last.StudentID); err != nil {
@@ -218,7 +218,7 @@ func chosenIteration(its []relabel.Iteration, kind relabel.IterationKind, sel re
 	case last.Number > 0:
 		return last, nil
 	case sel.Iteration != 0:
-		return last, relabel.Errorf(relabel.CodeInvalid, "the run has %d %s iterations", newest, kind).On("iteration")
+		return last, relabel.Errorf(relabel.CodeInvalid, "the run has no %s iteration %d to export: the newest is %d", kind, sel.Iteration, newest).On("iteration")
 	case newest == 0:
 		return last, relabel.Errorf(relabel.CodeConflict, "the run has no %s iteration to export", kind).On("iteration")
 	}

@@ -9,8 +9,8 @@ import (
 	"relabel/api"
 )
 
-// mix returns the requested mix of an export of a run, nil if there is none.
-func (s *site) mix(ctx context.Context, b api.NewExport, run relabel.Run) (*relabel.Mix, error) {
+// mix returns the requested mix of an export with the selection own of a run, nil if there is none.
+func (s *site) mix(ctx context.Context, b api.NewExport, run relabel.Run, own relabel.ExportSelection) (*relabel.Mix, error) {
 	if b.Mix == nil {
 		return nil, nil
 	}
@@ -19,6 +19,9 @@ func (s *site) mix(ctx context.Context, b api.NewExport, run relabel.Run) (*rela
 	}
 	if run.Recipe.OnPolicy() {
 		return nil, relabel.Errorf(relabel.CodeInvalid, "applies to labels of teachers; recipe %s gives weights to the student's own actions of one round", run.Recipe).On("mix")
+	}
+	if err := checkSelected(given(b.Mix.Weights), own); err != nil {
+		return nil, below("mix.", err)
 	}
 	m := &relabel.Mix{Weights: given(b.Mix.Weights), LabelsPerTask: b.Mix.LabelsPerTask, Unique: b.Mix.Unique, Sampled: b.Mix.Sampled}
 	for i, of := range b.Mix.Sources {
@@ -48,7 +51,23 @@ func (s *site) mixSource(ctx context.Context, of api.NewMixSource) (source relab
 		return source, relabel.Errorf(relabel.CodeInvalid, "is a run of recipe %s, whose rows are the student's own actions: a mix has labels of teachers", run.Recipe).On("run")
 	}
 	source.Selection, _, err = s.selection(ctx, of.LabelSelection, run)
-	return source, err
+	if err != nil {
+		return source, err
+	}
+	return source, checkSelected(source.Weights, source.Selection)
+}
+
+// checkSelected refuses the weight of an iteration that is not selected: a mistyped number would silently weigh
+// nothing.
+func checkSelected(w relabel.LabelWeights, sel relabel.ExportSelection) error {
+	for i, of := range w.Iterations {
+		if of.Iteration == sel.Iteration || sel.Aggregated && of.Iteration < sel.Iteration {
+			continue
+		}
+		return relabel.Errorf(relabel.CodeInvalid, "is not selected: the source has %s", sel.DescribeIterations()).
+			On(fmt.Sprintf("weights.iterations[%d].iteration", i))
+	}
+	return nil
 }
 
 // conversationSource selects all conversations of a set.

@@ -25,6 +25,10 @@ func TestAMixIsRefusedByItsField(t *testing.T) {
 		{"body.mix.weights.weight", `{"weights":{"weight":0}}`},
 		{"body.mix.sources[0].weights.age_decay", `{"sources":[{"run":"RUN","weights":{"age_decay":1.5}}]}`},
 		{"mix", `{"weights":{"weight":0.5}}`}, // the view messages has no weights
+		{"mix", `{}`},
+		{"mix", `{"sources":[],"sampled":true}`},
+		{"mix.weights.iterations[1].iteration", `{"weights":{"iterations":[{"iteration":1,"weight":0.5},{"iteration":2,"weight":0.5}]}}`},
+		{"mix.sources[0].weights.iterations[0].iteration", `{"sources":[{"run":"RUN","weights":{"iterations":[{"iteration":7,"weight":2}]}}]}`},
 	} {
 		a := ask(c.mix)
 		if a.StatusCode != 422 || a.field("code") != "invalid" || !strings.Contains(string(a.body), `"`+strings.TrimPrefix(c.field, "body.")+`"`) && !strings.Contains(string(a.body), c.field) {
