@@ -8,6 +8,7 @@ package jinja
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -72,13 +73,14 @@ func (t *Template) UsesClock() bool { return t.clock }
 // template's text.
 func (t *Template) Render(variables *Map, now time.Time) (string, error) {
 	size := t.size.Load()
-	r := &run{variables: variables, now: now, out: make([]byte, 0, size+size/8)}
+	r := &run{variables: variables, now: now, out: new(strings.Builder)}
+	r.out.Grow(int(size + size/8))
 	f := r.enter(t.body, nil)
 	if _, err := execAll(r, f, t.nodes); err != nil {
 		return "", t.explain(err)
 	}
-	t.size.Store(int64(min(len(r.out), 1<<20)))
-	return string(r.out), nil
+	t.size.Store(int64(min(r.out.Len(), 1<<20)))
+	return r.out.String(), nil
 }
 
 // explain converts an internal error into one with the template's name and the position.

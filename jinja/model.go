@@ -228,7 +228,7 @@ func withoutNulls(messages *List) *List {
 	out := &List{slices.Clone(messages.items)}
 	for i, v := range out.items {
 		m, ok := v.(*Map)
-		if !ok {
+		if !ok || !slices.Contains(m.vals, nil) {
 			continue
 		}
 		c := NewMap()

@@ -1,12 +1,15 @@
 package jinja
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // run is one rendering.
 type run struct {
 	variables *Map
 	now       time.Time
-	out       []byte
+	out       *strings.Builder
 	steps     int
 	bytes     int
 	depth     int
@@ -100,10 +103,10 @@ func (r *run) built(bytes int) error {
 
 // write appends to the output.
 func (r *run) write(s string) error {
-	if len(r.out)+len(s) > maxText {
+	if r.out.Len()+len(s) > maxText {
 		return faultf("the output is too large")
 	}
-	r.out = append(r.out, s...)
+	r.out.WriteString(s)
 	return r.step(len(s) / 256)
 }
 
@@ -120,9 +123,9 @@ func (r *run) shallower() { r.depth-- }
 // capture runs do and returns its output instead of writing it.
 func (r *run) capture(do func() (flow, error)) (string, flow, error) {
 	kept := r.out
-	r.out = nil
+	r.out = new(strings.Builder)
 	fl, err := do()
-	text := string(r.out)
+	text := r.out.String()
 	r.out = kept
 	if err == nil {
 		err = r.built(len(text))

@@ -211,6 +211,13 @@ func change(r *rand.Rand, v reflect.Value) bool {
 		v.SetString(string(b))
 		return string(b) != old
 	case reflect.Slice:
+		if text, is := v.Interface().([]byte); is {
+			was := reflect.ValueOf(string(text))
+			changed := reflect.New(was.Type()).Elem()
+			changed.Set(was)
+			defer func() { v.SetBytes([]byte(changed.String())) }()
+			return change(r, changed)
+		}
 		return changeList(r, v)
 	case reflect.Pointer:
 		w := float32(r.Intn(3)) / 2

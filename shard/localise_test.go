@@ -59,7 +59,7 @@ func TestAnswersWithoutACallAreExportedInEveryView(t *testing.T) {
 		t.Errorf("%d sequences, %d labels in the first, the last one %q", len(rows), len(rows[0].Spans), supervised)
 	}
 	messages := readRows[messagesRow](t, filepath.Join(e.Directory, "messages", "00000.parquet"))
-	if last := messages[len(messages)-1]; len(messages) != 3 || !strings.Contains(last.Label, "a.py::f") || strings.Contains(last.Label, "tool_calls") || strings.Contains(last.Messages, "The gold is here") {
+	if last := messages[len(messages)-1]; len(messages) != 3 || !strings.Contains(last.Label, "a.py::f") || strings.Contains(last.Label, "tool_calls") || strings.Contains(string(last.Messages), "The gold is here") {
 		t.Errorf("%d rows of messages, the last label %s", len(messages), last.Label)
 	}
 }

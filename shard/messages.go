@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -16,9 +17,9 @@ const messagesView = "messages"
 // messagesRow is a row of the messages view: one labelled state (st, ãt).
 type messagesRow struct {
 	RowID    string `parquet:"row_id"`
-	Messages string `parquet:"messages_json"`   // st
-	Tools    string `parquet:"tools_json,dict"` // the same in all rows of a run
-	Label    string `parquet:"label_json"`      // turn, ãt, weights
+	Messages []byte `parquet:"messages_json,string"` // st; valid until the next row
+	Tools    string `parquet:"tools_json,dict"`      // the same in all rows of a run
+	Label    string `parquet:"label_json"`           // turn, ãt, weights
 }
 
 // rowIDBytes is an upper bound on the size of a row_id.
@@ -46,7 +47,8 @@ func (s stateText) advance(form relabel.ExportForm, turn relabel.Turn) stateText
 	return s
 }
 
-func (s stateText) json() string { return string(append(s, ']')) }
+// json returns the text, valid until the state advances.
+func (s stateText) json() []byte { return append(s, ']') }
 
 // messagesFileBytes is the maximum text of a messages file, in bytes before compression.
 // Compressed, text takes less than a third of that; states with a common beginning a tenth of
@@ -56,13 +58,13 @@ const messagesFileBytes = 700 << 20
 // writeMessages writes a part's messages view: one row per exported label. It reads the texts
 // again, one trajectory at a time, since those of a whole part need more memory than
 // everything else.
-func writeMessages(dir string, from *messagesRows, version string, p part) (viewFigures, error) {
+func writeMessages(ctx context.Context, dir string, from *messagesRows, version string, p part) (viewFigures, error) {
 	count, size := 0, int64(0)
 	for _, l := range from.all {
 		count, size = count+len(l.keep), size+l.text
 	}
 	w := parquet.NewWriter[messagesRow](dir, parquet.Layout{View: messagesView, LossMask: "none", First: p.First, Step: p.Step}, version)
-	return rowsOf(w, p, parquet.Split(count, int(1+size/messagesFileBytes), from.form.Divide), 0, func(i int) (messagesRow, parquet.Size, error) {
+	return rowsOf(ctx, w, p, parquet.Split(count, int(1+size/messagesFileBytes), from.form.Divide), 0, func(i int) (messagesRow, parquet.Size, error) {
 		row, err := from.at(i)
 		return row, parquet.Size{Bytes: row.size()}, err
 	})

@@ -26,7 +26,7 @@ func TestGrownStatesAreTheStates(t *testing.T) {
 		grown := openState(opening)
 		for n := range rapid.IntRange(0, 6).Draw(t, "turns") {
 			want := string(chat.AppendMessages(nil, relabel.State(opening, turns)))
-			if got := grown.json(); got != want {
+			if got := string(grown.json()); got != want {
 				t.Fatalf("state %d is\n%s\nwant\n%s", n+1, got, want)
 			}
 			turn := relabel.Turn{T: n + 1, Action: had(message.Draw(t, "action"))}
@@ -42,7 +42,7 @@ func TestTheLabelHasNoPartInTheState(t *testing.T) {
 	tr := someTrajectory(1, 0, 2)
 	opening := relabel.Prompts{}.Opening(tr.Task)
 	grow := func() string {
-		return openState(opening).advance(relabel.ExportForm{}, tr.Turns[0]).advance(relabel.ExportForm{}, tr.Turns[1]).json()
+		return string(openState(opening).advance(relabel.ExportForm{}, tr.Turns[0]).advance(relabel.ExportForm{}, tr.Turns[1]).json())
 	}
 	before := grow()
 	label := had(call("finish", `{"message":"another label of turn 2"}`))

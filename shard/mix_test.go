@@ -351,7 +351,7 @@ func TestConversationsAreMixedBesideRuns(t *testing.T) {
 	row, _, err := view.At(view.Len() - 1)
 	must(t, err)
 	want := `[{"role":"system","content":"Be brief."},{"role":"user","content":"Weather?"},{"role":"assistant","content":"","tool_calls":[{"id":"call_1_0","type":"function","function":{"name":"look","arguments":"{\"b\":1.0,\"a\":[2]}"}}]},{"role":"tool","content":"sun","tool_call_id":"call_1_0"}]`
-	if row.Messages != want {
+	if string(row.Messages) != want {
 		t.Errorf("%s", row.Messages)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"relabel"
 	"relabel/shard/parquet"
@@ -131,36 +132,47 @@ func (o *output) put(ctx context.Context, f relabel.ExportFile) error {
 	return o.exporter.Store.SaveExportFile(ctx, o.export.ID, o.part.Number, f)
 }
 
-// write writes all views of the part.
+// write writes all views of the part, on all processor cores.
 func (o *output) write(ctx context.Context, b *selector, all []*labelled) (map[relabel.View]viewFigures, error) {
-	f := o.export.Form
-	v := tokenViews{Recipe: b.run.Recipe, Capacity: f.Capacity, Longest: f.MaxLength, Bare: f.Bare, Pad: f.PadTree, DataParallel: f.Divide, Version: o.exporter.Version}
-	p := part{Number: o.part.Number, First: o.part.Number, Step: o.export.Parts, Done: o.done,
+	work, ctx := errgroup.WithContext(ctx)
+	p := part{Number: o.part.Number, First: o.part.Number, Step: o.export.Parts, Done: o.done, Cores: semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))),
 		Put: func(f parquet.File) error { return o.put(ctx, relabel.ExportFile(f)) }}
-	if b.student != nil {
-		v.PadID = b.student.PadID
-	}
 	for _, l := range all {
 		p.Roots = append(p.Roots, l.roots...)
 	}
+	views := o.export.Form.Views
+	written := make([]viewFigures, len(views))
+	for i, view := range views {
+		work.Go(func() (err error) {
+			written[i], err = o.writeView(ctx, view, b, all, p)
+			return folderError(err)
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
 	figures := map[relabel.View]viewFigures{}
-	for _, view := range f.Views {
-		var err error
-		switch view {
-		case relabel.ViewMessages:
-			figures[view], err = o.writeMessages(ctx, b, all, p)
-		case relabel.ViewPreference:
-			figures[view], err = o.writePreferences(ctx, b, all, v.Version, p)
-		case relabel.ViewChat, relabel.ViewPromptCompletion:
-			figures[view], err = o.writeText(ctx, view, b, all, v, p)
-		default:
-			figures[view], err = v.write(view, o.scratch.dir, p)
-		}
-		if err != nil {
-			return nil, folderError(err)
-		}
+	for i, view := range views {
+		figures[view] = written[i]
 	}
 	return figures, nil
+}
+
+func (o *output) writeView(ctx context.Context, view relabel.View, b *selector, all []*labelled, p part) (viewFigures, error) {
+	f := o.export.Form
+	v := tokenViews{Recipe: b.run.Recipe, Capacity: f.Capacity, Longest: f.MaxLength, Bare: f.Bare, Pad: f.PadTree, DataParallel: f.Divide, Version: o.exporter.Version}
+	if b.student != nil {
+		v.PadID = b.student.PadID
+	}
+	switch view {
+	case relabel.ViewMessages:
+		return o.writeMessages(ctx, b, all, p)
+	case relabel.ViewPreference:
+		return o.writePreferences(ctx, b, all, v.Version, p)
+	case relabel.ViewChat, relabel.ViewPromptCompletion:
+		return o.writeText(ctx, view, b, all, v, p)
+	}
+	return v.write(ctx, view, o.scratch.dir, p)
 }
 
 // writeMessages writes the messages view, reading the trajectories again.
@@ -170,5 +182,5 @@ func (o *output) writeMessages(ctx context.Context, b *selector, all []*labelled
 	}
 	next, stop := iter.Pull2(o.exporter.Store.ExportTrajectories(ctx, b.sel, o.part))
 	defer stop()
-	return writeMessages(o.scratch.dir, newMessagesRows(b, all, next), o.exporter.Version, p)
+	return writeMessages(ctx, o.scratch.dir, newMessagesRows(b, all, next), o.exporter.Version, p)
 }

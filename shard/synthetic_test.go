@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -94,7 +95,7 @@ func writeViews(t testing.TB, v tokenViews, dir string, p part) map[relabel.View
 	t.Helper()
 	views := map[relabel.View]viewFigures{}
 	for _, view := range []relabel.View{relabel.ViewLinear, relabel.ViewPacked, relabel.ViewTree} {
-		f, err := v.write(view, dir, p)
+		f, err := v.write(context.Background(), view, dir, p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,10 @@
 package shard
 
 import (
+	"context"
 	"fmt"
+
+	"golang.org/x/sync/semaphore"
 
 	"relabel"
 	"relabel/shard/pack"
@@ -51,95 +54,28 @@ type part struct {
 	// Done are the files, by path, that an earlier attempt finished: they are not written
 	// again.
 	Done map[string]parquet.File
-	// Put receives each finished file; nil: the file stays if it is.
+	// Put receives each finished file, several at a time; nil: the file stays where it is.
 	Put func(parquet.File) error
+	// Cores limits how many files of all views are written at a time; nil: no limit.
+	Cores *semaphore.Weighted
 }
 
 // write writes a token view of a part below dir. All roots must fit into rows. The same part
-// gives the same bytes. It holds one row in memory at a time.
-func (v tokenViews) write(view relabel.View, dir string, p part) (viewFigures, error) {
+// gives the same bytes. It holds one row of each open file in memory.
+func (v tokenViews) write(ctx context.Context, view relabel.View, dir string, p part) (viewFigures, error) {
 	switch {
 	case view == relabel.ViewLinear && v.Bare:
-		return v.writeBare(dir, p)
+		return v.writeBare(ctx, dir, p)
 	case view == relabel.ViewLinear:
-		return v.writeLinear(dir, p)
+		return v.writeLinear(ctx, dir, p)
 	case view == relabel.ViewPacked:
-		return v.writePacked(dir, p)
+		return v.writePacked(ctx, dir, p)
 	case view == relabel.ViewTree:
-		return v.writeTree(dir, p)
+		return v.writeTree(ctx, dir, p)
 	case view == relabel.ViewArrow:
-		return v.writeArrow(dir, p)
+		return v.writeArrow(ctx, dir, p)
 	}
 	return viewFigures{}, relabel.Errorf(relabel.CodeInvalid, "unknown view %q", view).On("view")
-}
-
-// fileWriter writes the files of a view: see parquet.Writer.
-type fileWriter[R any] interface {
-	Path() string
-	Skip(f parquet.File)
-	Files() []parquet.File
-	Write(row R, size parquet.Size) error
-	EndFile() error
-	Close() ([]parquet.File, error)
-	Abort()
-}
-
-// rowsOf writes rows to files, deal giving the number of rows per file; row returns a row by
-// its number.
-func rowsOf[R any](w fileWriter[R], p part, deal []int, tokens int64, row func(i int) (R, parquet.Size, error)) (viewFigures, error) {
-	defer w.Abort()
-	next, given := 0, 0
-	for _, n := range deal {
-		f, same, err := finished(p, w.Path(), next, n, row)
-		if err != nil {
-			return viewFigures{}, err
-		}
-		if same {
-			w.Skip(f)
-			next, given = next+n, given+1
-			continue
-		}
-		for range n {
-			r, size, err := row(next)
-			if err == nil {
-				err = w.Write(r, size)
-			}
-			if err != nil {
-				return viewFigures{}, err
-			}
-			next++
-		}
-		if err := w.EndFile(); err != nil {
-			return viewFigures{}, err
-		}
-		for ; p.Put != nil && given < len(w.Files()); given++ { // more than one if a file reached its size limit
-			if err := p.Put(w.Files()[given]); err != nil {
-				return viewFigures{}, err
-			}
-		}
-	}
-	files, err := w.Close()
-	return viewFigures{Files: files, Rows: next, Tokens: tokens}, err
-}
-
-// finished returns the file at a path that an earlier attempt finished, if it has the number
-// of rows and tokens that it would get now: it may have been built on a machine with other
-// tokenizer or template files. Messages are not compared by tokens, because their rows can be
-// read only once.
-func finished[R any](p part, path string, from, n int, row func(i int) (R, parquet.Size, error)) (f parquet.File, same bool, err error) {
-	f, there := p.Done[path]
-	if !there || f.Rows != n || f.Tokens == 0 {
-		return f, there && f.Rows == n, nil
-	}
-	tokens, supervised := 0, 0
-	for i := range n {
-		_, size, err := row(from + i)
-		if err != nil {
-			return f, false, err
-		}
-		tokens, supervised = tokens+size.Tokens, supervised+size.Supervised
-	}
-	return f, tokens == f.Tokens && supervised == f.SupervisedTokens, nil
 }
 
 // layout returns the layout of a view's files; loss is the alignment of loss_mask.
@@ -161,32 +97,35 @@ func sequences(roots []*tree.Root) (all []tree.Sequence, tokens int64) {
 	return all, tokens
 }
 
-func (v tokenViews) writeLinear(dir string, p part) (viewFigures, error) {
+func (v tokenViews) writeLinear(ctx context.Context, dir string, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
-	var row linearRow
-	l := labelling{recipe: v.Recipe}
-	w := parquet.NewWriter[linearRow](dir, v.layout(linearView, "token", p), v.Version)
-	return rowsOf(w, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(i int) (linearRow, parquet.Size, error) {
-		row.InputIDs = l.sequence(row.InputIDs[:0], all[i])
-		row.tokenColumns, row.Labels = l.columns(all[i].Name), l.labels
-		row.AttentionMask, row.LossMask = filled(row.AttentionMask, len(l.labels), 1), l.mask(row.LossMask)
-		return row, l.size(3), nil
+	return sideBySide(ctx, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(p part) (fileWriter[linearRow], rowFunc[linearRow]) {
+		var row linearRow
+		l := labelling{recipe: v.Recipe}
+		return parquet.NewWriter[linearRow](dir, v.layout(linearView, "token", p), v.Version), func(i int) (linearRow, parquet.Size, error) {
+			row.InputIDs = l.sequence(row.InputIDs[:0], all[i])
+			row.tokenColumns, row.Labels = l.columns(all[i].Name), l.labels
+			row.AttentionMask, row.LossMask = filled(row.AttentionMask, len(l.labels), 1), l.mask(row.LossMask)
+			return row, l.size(3), nil
+		}
 	})
 }
 
 // writeBare writes linear rows without weights. CodeInvalid if a weight is not 1.
-func (v tokenViews) writeBare(dir string, p part) (viewFigures, error) {
+func (v tokenViews) writeBare(ctx context.Context, dir string, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
-	var row bareRow
-	var l labelling
-	w := parquet.NewWriter[bareRow](dir, parquet.Layout{View: linearView, LossMask: "none", First: p.First, Step: p.Step, Page: tokenPage}, v.Version)
-	return rowsOf(w, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(i int) (bareRow, parquet.Size, error) {
-		if err := checkUnweighted(all[i]); err != nil {
-			return row, parquet.Size{}, err
+	return sideBySide(ctx, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(p part) (fileWriter[bareRow], rowFunc[bareRow]) {
+		var row bareRow
+		var l labelling
+		layout := parquet.Layout{View: linearView, LossMask: "none", First: p.First, Step: p.Step, Page: tokenPage}
+		return parquet.NewWriter[bareRow](dir, layout, v.Version), func(i int) (bareRow, parquet.Size, error) {
+			if err := checkUnweighted(all[i]); err != nil {
+				return row, parquet.Size{}, err
+			}
+			row.InputIDs = l.sequence(row.InputIDs[:0], all[i])
+			row.Labels, row.AttentionMask = l.labels, filled(row.AttentionMask, len(l.labels), 1)
+			return row, l.size(2), nil
 		}
-		row.InputIDs = l.sequence(row.InputIDs[:0], all[i])
-		row.Labels, row.AttentionMask = l.labels, filled(row.AttentionMask, len(l.labels), 1)
-		return row, l.size(2), nil
 	})
 }
 

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"slices"
 
 	"relabel"
@@ -10,18 +11,19 @@ import (
 )
 
 // writeArrow writes the linear rows without weights as Arrow streams. CodeInvalid if a weight is not 1.
-func (v tokenViews) writeArrow(dir string, p part) (viewFigures, error) {
+func (v tokenViews) writeArrow(ctx context.Context, dir string, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
-	var row arrow.Row
-	var l labelling
-	w := arrow.NewWriter(dir, string(relabel.ViewArrow), p.First, p.Step)
-	return rowsOf(w, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(i int) (arrow.Row, parquet.Size, error) {
-		if err := checkUnweighted(all[i]); err != nil {
-			return row, parquet.Size{}, err
+	return sideBySide(ctx, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(p part) (fileWriter[arrow.Row], rowFunc[arrow.Row]) {
+		var row arrow.Row
+		var l labelling
+		return arrow.NewWriter(dir, string(relabel.ViewArrow), p.First, p.Step), func(i int) (arrow.Row, parquet.Size, error) {
+			if err := checkUnweighted(all[i]); err != nil {
+				return row, parquet.Size{}, err
+			}
+			row.InputIDs = l.sequence(row.InputIDs[:0], all[i])
+			row.Labels, row.AttentionMask = l.labels, filled(row.AttentionMask, len(l.labels), 1)
+			return row, l.size(2), nil
 		}
-		row.InputIDs = l.sequence(row.InputIDs[:0], all[i])
-		row.Labels, row.AttentionMask = l.labels, filled(row.AttentionMask, len(l.labels), 1)
-		return row, l.size(2), nil
 	})
 }
 

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"fmt"
 	"math/rand"
 	"os"
@@ -87,7 +88,7 @@ func BenchmarkTokenViews(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if f, err = v.write(view, dir, part{Roots: roots}); err != nil {
+				if f, err = v.write(context.Background(), view, dir, part{Roots: roots}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"fmt"
 
 	"relabel/shard/pack"
@@ -8,7 +9,7 @@ import (
 	"relabel/shard/tree"
 )
 
-func (v tokenViews) writePacked(dir string, p part) (viewFigures, error) {
+func (v tokenViews) writePacked(ctx context.Context, dir string, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
 	items := make([]pack.Item, len(all))
 	for i, s := range all {
@@ -18,22 +19,23 @@ func (v tokenViews) writePacked(dir string, p part) (viewFigures, error) {
 	if err != nil {
 		return viewFigures{}, err
 	}
-	var row packedRow
-	l := labelling{recipe: v.Recipe}
-	layout := v.layout(packedView, "rolled-1", p)
-	layout.Infix = ".idx" // the suffix that Megatron-Bridge expects
-	w := parquet.NewWriter[packedRow](dir, layout, v.Version)
-	return rowsOf(w, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(i int) (packedRow, parquet.Size, error) {
-		row.concatenate(all, bins[i])
-		l.begin(len(row.InputIDs))
-		for k, number := range bins[i] {
-			for _, span := range all[number].Spans {
-				l.add(row.InputIDs, span, int(row.SeqStartID[k]))
+	return sideBySide(ctx, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(file part) (fileWriter[packedRow], rowFunc[packedRow]) {
+		var row packedRow
+		l := labelling{recipe: v.Recipe}
+		layout := v.layout(packedView, "rolled-1", file)
+		layout.Infix = ".idx" // the suffix that Megatron-Bridge expects
+		return parquet.NewWriter[packedRow](dir, layout, v.Version), func(i int) (packedRow, parquet.Size, error) {
+			row.concatenate(all, bins[i])
+			l.begin(len(row.InputIDs))
+			for k, number := range bins[i] {
+				for _, span := range all[number].Spans {
+					l.add(row.InputIDs, span, int(row.SeqStartID[k]))
+				}
 			}
+			row.tokenColumns, row.Labels = l.columns(fmt.Sprintf("packed/%d/%d", p.Number, i)), l.labels
+			row.LossMask = rolled(l.mask(row.LossMask), row.SeqStartID)
+			return row, l.size(3), nil
 		}
-		row.tokenColumns, row.Labels = l.columns(fmt.Sprintf("packed/%d/%d", p.Number, i)), l.labels
-		row.LossMask = rolled(l.mask(row.LossMask), row.SeqStartID)
-		return row, l.size(3), nil
 	})
 }
 
@@ -66,7 +68,7 @@ func rolled(mask []int8, starts []int32) []int8 {
 	return mask
 }
 
-func (v tokenViews) writeTree(dir string, p part) (viewFigures, error) {
+func (v tokenViews) writeTree(ctx context.Context, dir string, p part) (viewFigures, error) {
 	var all []*tree.Root
 	var items []pack.Item
 	var tokens int64
@@ -80,27 +82,33 @@ func (v tokenViews) writeTree(dir string, p part) (viewFigures, error) {
 	if err != nil {
 		return viewFigures{}, err
 	}
-	var row treeRow
-	l := labelling{recipe: v.Recipe}
-	var f tree.Forest
-	w := parquet.NewWriter[treeRow](dir, v.layout(treeView, "none", p), v.Version)
-	return rowsOf(w, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(i int) (treeRow, parquet.Size, error) {
-		f.Reset()
-		for _, number := range bins[i] {
-			f.Add(all[number])
+	return sideBySide(ctx, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(file part) (fileWriter[treeRow], rowFunc[treeRow]) {
+		var row treeRow
+		var f tree.Forest
+		l := labelling{recipe: v.Recipe}
+		return parquet.NewWriter[treeRow](dir, v.layout(treeView, "none", file), v.Version), func(i int) (treeRow, parquet.Size, error) {
+			v.plant(&f, all, bins[i])
+			l.begin(len(f.IDs))
+			for _, span := range f.Spans {
+				l.add(f.IDs, span, 0)
+			}
+			row.tokenColumns = l.columns(fmt.Sprintf("tree/%d/%d", p.Number, i))
+			row.TreeIDs, row.TreeLabels, row.PositionIDs, row.SubtreeEnd = f.IDs, l.labels, f.Positions, f.SubtreeEnd
+			row.NodeStart, row.NodeParent, row.NodeKind = f.NodeStart, f.NodeParent, kinds(row.NodeKind[:0], f.NodeKind)
+			return row, l.size(3), nil
 		}
-		if v.Pad {
-			f.Pad(v.Capacity, v.PadID)
-		}
-		l.begin(len(f.IDs))
-		for _, span := range f.Spans {
-			l.add(f.IDs, span, 0)
-		}
-		row.tokenColumns = l.columns(fmt.Sprintf("tree/%d/%d", p.Number, i))
-		row.TreeIDs, row.TreeLabels, row.PositionIDs, row.SubtreeEnd = f.IDs, l.labels, f.Positions, f.SubtreeEnd
-		row.NodeStart, row.NodeParent, row.NodeKind = f.NodeStart, f.NodeParent, kinds(row.NodeKind[:0], f.NodeKind)
-		return row, l.size(3), nil
 	})
+}
+
+// plant fills a forest with the trees of a bin.
+func (v tokenViews) plant(f *tree.Forest, all []*tree.Root, bin []int) {
+	f.Reset()
+	for _, number := range bin {
+		f.Add(all[number])
+	}
+	if v.Pad {
+		f.Pad(v.Capacity, v.PadID)
+	}
 }
 
 // kinds appends the numbers of node kinds to dst.

@@ -100,7 +100,7 @@ func (o *output) writePreferences(ctx context.Context, b *selector, all []*label
 	}
 	layout := parquet.Layout{View: string(relabel.ViewPreference), LossMask: "none", First: p.First, Step: p.Step}
 	w := parquet.NewWriter[preferenceRow](o.scratch.dir, layout, version)
-	return rowsOf(w, p, parquet.Split(count, int(1+size/textFileBytes), b.form.Divide), 0, func(i int) (preferenceRow, parquet.Size, error) {
+	return rowsOf(ctx, w, p, parquet.Split(count, int(1+size/textFileBytes), b.form.Divide), 0, func(i int) (preferenceRow, parquet.Size, error) {
 		row, err := rows.preference(i)
 		return row, parquet.Size{Bytes: row.size()}, err
 	})

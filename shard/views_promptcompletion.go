@@ -2,6 +2,7 @@ package shard
 
 import (
 	"cmp"
+	"context"
 
 	parquetgo "github.com/parquet-go/parquet-go"
 
@@ -47,11 +48,11 @@ type renderedRow struct {
 }
 
 // writePromptCompletion writes one row per label: st and ãt as lists of messages.
-func writePromptCompletion(dir string, rows *texts, version string, deal []int, p part) (viewFigures, error) {
+func writePromptCompletion(ctx context.Context, dir string, rows *texts, version string, deal []int, p part) (viewFigures, error) {
 	layout := parquet.Layout{View: string(relabel.ViewPromptCompletion), LossMask: "none", First: p.First, Step: p.Step}
 	w := parquet.NewWriter[promptCompletionRow](dir, layout, version)
 	row := promptCompletionRow{Variables: cmp.Or(string(rows.form.Options), "{}")}
-	return rowsOf(w, p, deal, 0, func(i int) (promptCompletionRow, parquet.Size, error) {
+	return rowsOf(ctx, w, p, deal, 0, func(i int) (promptCompletionRow, parquet.Size, error) {
 		c, state, label, err := rows.at(i)
 		if err != nil {
 			return row, parquet.Size{}, err
@@ -67,14 +68,15 @@ func writePromptCompletion(dir string, rows *texts, version string, deal []int, 
 }
 
 // writeRenderedText writes one row per label: the texts of the ids of st with the header and of ãt.
-func (v tokenViews) writeRenderedText(dir string, student *render.Student, p part) (viewFigures, error) {
+func (v tokenViews) writeRenderedText(ctx context.Context, dir string, student *render.Student, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
 	labels := labelsOf(all)
-	layout := parquet.Layout{View: string(relabel.ViewPromptCompletion), LossMask: "none", First: p.First, Step: p.Step}
-	w := parquet.NewWriter[renderedRow](dir, layout, v.Version)
-	return rowsOf(w, p, parquet.Deal(len(labels), tokens, v.DataParallel), 0, func(i int) (renderedRow, parquet.Size, error) {
-		row, err := labels[i].rendered(student)
-		return row, parquet.Size{Bytes: int64(len(row.Prompt) + len(row.Completion) + rowIDBytes)}, err
+	return sideBySide(ctx, p, parquet.Deal(len(labels), tokens, v.DataParallel), 0, func(p part) (fileWriter[renderedRow], rowFunc[renderedRow]) {
+		layout := parquet.Layout{View: string(relabel.ViewPromptCompletion), LossMask: "none", First: p.First, Step: p.Step}
+		return parquet.NewWriter[renderedRow](dir, layout, v.Version), func(i int) (renderedRow, parquet.Size, error) {
+			row, err := labels[i].rendered(student)
+			return row, parquet.Size{Bytes: int64(len(row.Prompt) + len(row.Completion) + rowIDBytes)}, err
+		}
 	})
 }
 

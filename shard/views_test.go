@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"maps"
 	"math/rand"
 	"os/exec"
@@ -110,7 +111,7 @@ func TestBareLinearHasThreeColumnsAndRefusesWeights(t *testing.T) {
 	s := synthetic{Rand: rand.New(rand.NewSource(7)), words: 40, turns: 9, observation: 120}
 	trajectories := []tree.Trajectory{s.trajectory(0)}
 	dir := t.TempDir()
-	if _, err := v.write(relabel.ViewLinear, dir, part{Roots: rootsOf(t, trajectories, tree.PerToken)}); err != nil {
+	if _, err := v.write(context.Background(), relabel.ViewLinear, dir, part{Roots: rootsOf(t, trajectories, tree.PerToken)}); err != nil {
 		t.Fatal(err)
 	}
 	out := runPython(t, dir, `
@@ -124,7 +125,7 @@ for r in f.read().to_pylist():
 	if want := "[('input_ids', 'int32'), ('attention_mask', 'int8'), ('labels', 'int32')] b'none'"; strings.TrimSpace(string(out)) != want {
 		t.Errorf("got %s", out)
 	}
-	_, err := v.write(relabel.ViewLinear, t.TempDir(), part{Roots: rootsOf(t, trajectories, tree.PerTransition)})
+	_, err := v.write(context.Background(), relabel.ViewLinear, t.TempDir(), part{Roots: rootsOf(t, trajectories, tree.PerTransition)})
 	if relabel.CodeOf(err) != relabel.CodeInvalid {
 		t.Errorf("weights other than 1: %v", err)
 	}

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"runtime"
 	"sync"
 
 	kzstd "github.com/klauspost/compress/zstd"
@@ -11,9 +12,9 @@ import (
 // encoder with a window of 16 MiB for each file and retains unused ones.
 type codec struct{ zstd.Codec }
 
-// encoder returns the one encoder, which compresses one page at a time.
+// encoder returns the one encoder, which compresses as many pages at a time as there are processor cores.
 var encoder = sync.OnceValue(func() *kzstd.Encoder {
-	e, err := kzstd.NewWriter(nil, kzstd.WithEncoderConcurrency(1), kzstd.WithLowerEncoderMem(true),
+	e, err := kzstd.NewWriter(nil, kzstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)), kzstd.WithLowerEncoderMem(true),
 		kzstd.WithEncoderLevel(kzstd.SpeedDefault), kzstd.WithZeroFrames(true), kzstd.WithEncoderCRC(false))
 	if err != nil { // the options are valid
 		panic(err)
