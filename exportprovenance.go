@@ -7,7 +7,9 @@ type ManifestProvenance struct {
 	// Conversations are the conversation sets of a mix; absent without one.
 	Conversations []ProvenanceConversations `json:"conversations,omitempty"`
 	Policies      []ProvenancePolicy        `json:"policies"` // teachers and students, by name and version
-	Tasks         int                       `json:"tasks"`    // with an exported label
+	// Weights are those of the students by run and iteration; nil in exports of versions that did not keep them.
+	Weights []ProvenanceWeights `json:"weights,omitempty"`
+	Tasks   int                 `json:"tasks"` // with an exported label
 	// Repositories count these tasks by repository and licence, in the order of their names.
 	Repositories []ProvenanceRepository `json:"repositories"`
 	Images       ProvenanceImages       `json:"images"`

@@ -46,7 +46,8 @@ type Fingerprint struct {
 	Reason string  `json:"reason,omitempty" doc:"Why there is no fingerprint; absent if there is one."`
 	// Able reports whether the kind of server gives log-probabilities, so that a missing fingerprint is a
 	// doubt.
-	Able bool `json:"able" doc:"Whether this kind of server gives log-probabilities."`
+	Able   bool   `json:"able" doc:"Whether this kind of server gives log-probabilities."`
+	SHA256 string `json:"sha256,omitempty" doc:"SHA-256 of the answers, by which manifests of exports name the fingerprint; absent without one. Equal weights may give another one, since servers round."`
 	// Tokens and Logprobs have the next tokens of all texts, one text after the other; Texts has the number of
 	// tokens of each.
 	Texts    []int32   `json:"-"`

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"relabel"
 )
@@ -53,8 +54,23 @@ var figures = map[string]func(r *rand.Rand, m *relabel.Manifest) bool{
 	}),
 	"a run unnamed":    func(_ *rand.Rand, m *relabel.Manifest) bool { m.Provenance.Runs = m.Provenance.Runs[1:]; return true },
 	"a policy unnamed": func(_ *rand.Rand, m *relabel.Manifest) bool { m.Provenance.Policies = nil; return true },
-	"tasks":            func(_ *rand.Rand, m *relabel.Manifest) bool { m.Provenance.Tasks++; return true },
-	"images":           func(_ *rand.Rand, m *relabel.Manifest) bool { m.Provenance.Images.Pinned++; return true },
+	"a round's weights": func(_ *rand.Rand, m *relabel.Manifest) bool {
+		m.Provenance.Weights = m.Provenance.Weights[1:]
+		return true
+	},
+	"a student's model": func(_ *rand.Rand, m *relabel.Manifest) bool { m.Provenance.Weights[0].Model += "x"; return true },
+	"a hash of weights": func(_ *rand.Rand, m *relabel.Manifest) bool {
+		m.Provenance.Weights[0].Loaded = &relabel.ProvenanceLoaded{Kind: relabel.WeightsAdapter, SHA256: "ABC"}
+		return true
+	},
+	"a fingerprint": ofCheck(func(c *relabel.ProvenanceCheck) { c.Fingerprints = []string{"x"} }),
+	"an occasion":   ofCheck(func(c *relabel.ProvenanceCheck) { c.Occasion = "load" }),
+	"a doubt":       ofCheck(func(c *relabel.ProvenanceCheck) { c.Doubts = []relabel.WeightDoubt{"same"} }),
+	"a doubt that only is allowed": ofCheck(func(c *relabel.ProvenanceCheck) {
+		c.Allowed = []relabel.WeightDoubt{"same"}
+	}),
+	"tasks":  func(_ *rand.Rand, m *relabel.Manifest) bool { m.Provenance.Tasks++; return true },
+	"images": func(_ *rand.Rand, m *relabel.Manifest) bool { m.Provenance.Images.Pinned++; return true },
 	"an uncounted secret": func(_ *rand.Rand, m *relabel.Manifest) bool {
 		m.Secrets.First = append(m.Secrets.First, relabel.FoundSecret{Rule: "jwt"})
 		return true
@@ -105,6 +121,16 @@ var figures = map[string]func(r *rand.Rand, m *relabel.Manifest) bool{
 		return true
 	},
 	"served": func(_ *rand.Rand, m *relabel.Manifest) bool { m.Served++; return len(m.Fill) > 0 },
+}
+
+// ofCheck changes a check of weights that is right otherwise.
+func ofCheck(change func(*relabel.ProvenanceCheck)) func(*rand.Rand, *relabel.Manifest) bool {
+	return func(_ *rand.Rand, m *relabel.Manifest) bool {
+		c := relabel.ProvenanceCheck{Occasion: relabel.WeightsAtStart, At: time.Unix(1, 0).UTC(), Result: relabel.WeightsChecked, Fingerprints: []string{strings.Repeat("a", 64)}}
+		change(&c)
+		m.Provenance.Weights[0].Checks = []relabel.ProvenanceCheck{c}
+		return true
+	}
 }
 
 func ofFile(do func(*relabel.ManifestFile)) func(*rand.Rand, *relabel.Manifest) bool {

@@ -23,7 +23,7 @@ type card struct{ relabel.Manifest }
 
 // write returns the lines of the card's header, or its sections.
 func (c card) write(part string) (string, error) {
-	functions := template.FuncMap{"text": nameText, "hash": shortHash, "roles": rolesText, "sampling": samplingText,
+	functions := template.FuncMap{"text": nameText, "hash": shortHash, "roles": rolesText, "sampling": samplingText, "fingerprints": fingerprintsText, "doubts": doubtsText,
 		"excluded": func(name string) int { return c.Excluded[relabel.BenchmarkReason(name)] }}
 	t, err := template.New("card").Funcs(functions).Parse(cardText)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"relabel"
 )
@@ -25,6 +26,11 @@ func cardStore(t *testing.T) *fixedStore {
 		was.ID, was.Repo, was.Licence, was.Image = fixedID("task %d", i), task.Repo, task.Licence, task.Image
 	}
 	s.list[1].Trajectory.Kappa = new(3)
+	s.list[2].Student.Weights = &relabel.LoadedWeights{SHA256: strings.Repeat("cd", 32), Kind: relabel.WeightsAdapter, Path: "/secret/adapters/2"}
+	fingerprint := relabel.Fingerprint{BaseURL: "http://gpu-7:8000/v1", Version: 1, Method: "completions", Texts: []int32{1}, Tokens: []string{"a"}, Logprobs: []float32{-0.5}}
+	silent := relabel.Fingerprint{BaseURL: "http://gpu-8:8000/v1", Reason: "it does not answer", Able: true}
+	s.weights = map[int][]relabel.WeightCheck{2: {{Occasion: relabel.WeightsAtStart, At: time.Date(2026, 11, 2, 3, 4, 5, 0, time.UTC), Result: relabel.WeightsDoubted,
+		Fingerprints: []relabel.Fingerprint{fingerprint, silent}, Doubts: []relabel.Doubted{{Doubt: relabel.WeightsUnchecked, Text: "no answer", Allowed: true}}}}}
 	return s
 }
 
@@ -50,6 +56,8 @@ func TestTheDataCardSaysWhereTheLabelsComeFrom(t *testing.T) {
 		"κ, the turns that the student executed before the teacher, by trajectories: 1 × κ = 3.", "Executed at the exported states: 3 × student, 6 × teacher.",
 		"| MIT License | 2 | 1 | acme/one |", `| **not given** | 1 | 1 | acme/\<two\> |`, "3 container images, 1 of them named by a digest: a tag may name another image by now. The digests of 2 are known, from",
 		"| verified | 500 tasks | 0 | 1 |", "| private | 12 entries | 0 | 0 |", "A scan for keys, tokens and passwords of known forms found none.",
+		"| issues \\| of \\*us\\*, 1 | student-model `" + fixedID("student 1").String() + "` | none | **not checked** | none |",
+		"| issues \\| of \\*us\\*, 2 | student-model `" + fixedID("student 2").String() + "` | adapter `cdcdcdcdcdcd…` | `" + s.weights[2][0].Fingerprints[0].Hash()[:12] + "…` | unchecked (allowed) |",
 	} {
 		if !strings.Contains(body, part) {
 			t.Errorf("no %q in\n%s", part, body)
@@ -59,6 +67,14 @@ func TestTheDataCardSaysWhereTheLabelsComeFrom(t *testing.T) {
 	p := m.Provenance
 	if p == nil || p.Relabel != "test" || p.Tasks != 3 || len(p.Policies) != 3 || len(p.Repositories) != 2 || p.Images.Count != 3 || p.Images.Pinned != 1 || len(p.Images.List) != 3 || p.Images.List[2] != (relabel.ProvenanceImage{Name: "acme/two:latest", Digest: "sha256:cd"}) {
 		t.Errorf("the manifest has %+v", p)
+	}
+	w := p.Weights
+	if len(w) != 2 || len(w[0].Checks) != 0 || w[1].Loaded.SHA256 != strings.Repeat("cd", 32) || len(w[1].Checks[0].Fingerprints) != 1 || !slices.Equal(w[1].Checks[0].Allowed, []relabel.WeightDoubt{relabel.WeightsUnchecked}) {
+		t.Errorf("the manifest has the weights %+v", w)
+	}
+	raw, err := os.ReadFile(filepath.Join(e.Directory, manifestName))
+	if err != nil || strings.Contains(string(raw)+body, "gpu-7") || strings.Contains(string(raw)+body, "/secret/") {
+		t.Errorf("an address or a path of the weights is in the export: %v", err)
 	}
 	again := cardStore(t)
 	x := newTestExporter(t, again)

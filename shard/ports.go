@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"time"
 
 	"relabel"
 )
@@ -19,6 +20,9 @@ type Store interface {
 	// ExportBenchmarks lists the named benchmarks and the exclusion lists, by name, with the number of the given tasks that
 	// each reserves.
 	ExportBenchmarks(ctx context.Context, tasks []relabel.ID) ([]relabel.ProvenanceBenchmark, error)
+	// ExportWeightChecks returns the checks of the weights of a run's iterations of a kind before a time, by iteration number,
+	// the oldest first.
+	ExportWeightChecks(ctx context.Context, run relabel.ID, kind relabel.IterationKind, before time.Time) (map[int][]relabel.WeightCheck, error)
 	// CutExport moves an export from queued to running, divides the selected trajectories
 	// into parts of about partBytes of stored text, ordered by iteration number, instance ID
 	// and generation, and queues a job for each part. Repeating it changes nothing. All ended

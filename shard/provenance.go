@@ -55,6 +55,9 @@ func (x *Exporter) provenance(ctx context.Context, e relabel.Export, sum summary
 			p.Runs = append(p.Runs, run)
 		}
 	}
+	if p.Weights, err = x.weights(ctx, e, sources); err != nil {
+		return nil, err
+	}
 	ids := make([]relabel.ID, 0, len(sum.Tasks))
 	for _, id := range slices.Sorted(maps.Keys(sum.Tasks)) {
 		task, err := relabel.ParseID("task", id)

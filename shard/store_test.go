@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -22,6 +23,7 @@ type fixedStore struct {
 	fail error // yielded after the list
 
 	benchmarks []relabel.ProvenanceBenchmark
+	weights    map[int][]relabel.WeightCheck // by iteration
 
 	mu      sync.Mutex
 	export  relabel.Export
@@ -55,6 +57,10 @@ func (s *fixedStore) ExportImages(context.Context, []string) (map[string]string,
 
 func (s *fixedStore) ExportBenchmarks(context.Context, []relabel.ID) ([]relabel.ProvenanceBenchmark, error) {
 	return s.benchmarks, nil
+}
+
+func (s *fixedStore) ExportWeightChecks(context.Context, relabel.ID, relabel.IterationKind, time.Time) (map[int][]relabel.WeightCheck, error) {
+	return s.weights, nil
 }
 
 // CutExport makes parts of partBytes trajectories each: tests say how many.

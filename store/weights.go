@@ -36,8 +36,10 @@ func storedFingerprints(all []relabel.Fingerprint) []storedFingerprint {
 
 func readFingerprints(stored []storedFingerprint) (all []relabel.Fingerprint) {
 	for _, s := range stored {
-		s.Fingerprint.Texts, s.Fingerprint.Tokens, s.Fingerprint.Logprobs = s.Texts, s.Tokens, s.Logprobs
-		all = append(all, s.Fingerprint)
+		f := s.Fingerprint
+		f.Texts, f.Tokens, f.Logprobs = s.Texts, s.Tokens, s.Logprobs
+		f.SHA256 = f.Hash()
+		all = append(all, f)
 	}
 	return all
 }
@@ -91,6 +93,22 @@ func (s *Store) ListWeightChecks(ctx context.Context, f relabel.WeightFilter, li
 	checks := make([]relabel.WeightCheck, 0, len(rows))
 	for _, row := range rows {
 		checks = append(checks, row.check())
+	}
+	return checks, err
+}
+
+// ExportWeightChecks returns the checks of the weights of a run's iterations of a kind before a time, by iteration number, the
+// oldest first.
+func (s *Store) ExportWeightChecks(ctx context.Context, run relabel.ID, kind relabel.IterationKind, before time.Time) (map[int][]relabel.WeightCheck, error) {
+	type row struct {
+		weightCheckRow
+		Number int
+	}
+	rows, err := listAll[row](ctx, s, `SELECT checks.*, it.number FROM (`+weightCheckSelect+`) checks JOIN iterations it ON it.id = checks.iteration_id
+		WHERE it.run_id = $1 AND it.kind = $2 AND it.benchmark_id IS NULL AND checks.at <= $3 ORDER BY checks.at, checks.id`, run, kind, before)
+	checks := map[int][]relabel.WeightCheck{}
+	for _, r := range rows {
+		checks[r.Number] = append(checks[r.Number], r.check())
 	}
 	return checks, err
 }

@@ -24,6 +24,7 @@ func TestChecksOfWeightsAreKeptWithTheirFingerprints(t *testing.T) {
 	list, err := s.ListWeightChecks(ctx, relabel.WeightFilter{IterationID: &d.Iteration.ID}, 10)
 	must(t, err)
 	taken.Tokens = []string{"a␀", "b"}
+	taken.SHA256 = taken.Hash()
 	if len(list) != 1 || list[0].At.IsZero() || !reflect.DeepEqual(list[0].Fingerprints, []relabel.Fingerprint{taken, silent}) || !reflect.DeepEqual(list[0].Doubts, check.Doubts) {
 		t.Errorf("%+v", list)
 	}
@@ -34,6 +35,14 @@ func TestChecksOfWeightsAreKeptWithTheirFingerprints(t *testing.T) {
 	}
 	if earlier, err = s.ListEarlierWeights(ctx, d.Run.ID, relabel.NewID(), &d.Iteration.ID); err != nil || len(earlier) != 0 {
 		t.Errorf("without the iteration: %+v, %v", earlier, err)
+	}
+	exported, err := s.ExportWeightChecks(ctx, d.Run.ID, relabel.Collect, time.Now().Add(time.Hour))
+	must(t, err)
+	if len(exported[1]) != 1 || len(exported) != 1 || exported[1][0].Provenance().Fingerprints[0] != taken.SHA256 {
+		t.Errorf("for an export: %+v", exported)
+	}
+	if exported, err = s.ExportWeightChecks(ctx, d.Run.ID, relabel.Collect, list[0].At.Add(-time.Second)); err != nil || len(exported) != 0 {
+		t.Errorf("for an earlier export: %+v, %v", exported, err)
 	}
 	// Neither a check without fingerprints nor one with a doubt that was not allowed says what a version had.
 	check.Fingerprints = []relabel.Fingerprint{silent}

@@ -26,6 +26,7 @@ func (c *check) checkProvenance() {
 			c.refuse("manifest", manifestName, "", "provenance.policies lacks the policy %s", id)
 		}
 	}
+	c.checkWeights(*p)
 	tasks := 0
 	for _, r := range p.Repositories {
 		tasks += r.Tasks
