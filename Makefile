@@ -80,7 +80,7 @@ test-all: test ## All tests, then those that are too long for `make test`: all t
 
 .PHONY: test-trainers
 test-trainers: test-needs ## Run the loaders of trainers, each in a Python environment of its own, on exports made for them: docs/trainers.md; half an hour
-	@RELABEL_TEST_TRAINERS=1 go test -count=1 -timeout 120m -v -run 'TestTrainersTrain' ./shard
+	@RELABEL_TEST_TRAINERS=1 go test -count=1 -timeout 120m -v -run 'TestTrainers' ./shard
 
 .PHONY: runner-images
 runner-images: install ## Make the images with Go, Jest and Vitest that tests of the verifier start from; all: scripts/runner-images.sh python go rust node java

@@ -118,7 +118,7 @@ func TestExportsAreRefusedWhereTheirFormCannotBe(t *testing.T) {
 		{`"views":["tree"],"tokenizer":"/nowhere","bare":true`, "bare", "the linear view"},
 		{`"views":["linear"],"tokenizer":"/nowhere","capacity":1000,"max_length":1001`, "max_length", "exceeds the capacity"},
 		{`"for":"nanogpt"`, "for", "known are trl, prime-rl"},
-		{`"for":"prime-rl"`, "for", "trains on every turn of the assistant"},
+		{`"for":"torchtitan"`, "for", "takes one message of the user"},
 		{`"views":["chat"]`, "for", "name it in for"},
 		{`"for":"axolotl","views":["tree"],"tokenizer":"/nowhere"`, "views", "axolotl does not read the view tree"},
 		{`"for":"axolotl","normalisation":"transition","tokenizer":"/nowhere"`, "for", "choose trl, verl"},

@@ -25,6 +25,9 @@ type loaderTest struct {
 	requirements     string // of the loader's Python, in examples/train/loaders; "": that of examples/train
 	// newline says that the loader also trains on the newline that the template prints behind a stop token.
 	newline bool
+	// checkout is the folder of the trainer's repository below RELABEL_TEST_CHECKOUTS, for loaders that no package has.
+	checkout string
+	only     string // tokenizer, if not all of loaderTokenizers
 }
 
 const loadersFolder = "../examples/train/loaders"
@@ -46,6 +49,14 @@ var largeLoaders = []loaderTest{
 	{trainer: "tinker", program: "tinker_data.py", requirements: "tinker.txt"},
 }
 
+// checkoutLoaders are run if RELABEL_TEST_CHECKOUTS names a folder with their repositories.
+var checkoutLoaders = []loaderTest{
+	{trainer: "skyrl", program: "skyrl_data.py", requirements: "checkouts.txt", checkout: "SkyRL"},
+	{trainer: "slime", program: "slime_data.py", requirements: "checkouts.txt", checkout: "slime"},
+	{trainer: "nemo-rl", program: "nemo_rl_data.py", requirements: "checkouts.txt", checkout: "RL", newline: true},
+	{trainer: "prime-rl", program: "prime_rl_data.py", requirements: "checkouts.txt", checkout: "prime-rl", only: "qwen3"},
+}
+
 // loaderTokenizers are those of templates with a stable prefix, and of one that rewrites the history.
 var loaderTokenizers = []string{"qwen2_5", "qwen3"}
 
@@ -60,11 +71,21 @@ func TestTrainersTrainOnTheLabelsOfTheirExports(t *testing.T) {
 	testLoaders(t, largeLoaders)
 }
 
+func TestTrainersOfCheckoutsTrainOnTheLabelsOfTheirExports(t *testing.T) {
+	if os.Getenv("RELABEL_TEST_CHECKOUTS") == "" {
+		t.Skip("needs a folder with the trainers' repositories: RELABEL_TEST_CHECKOUTS")
+	}
+	testLoaders(t, checkoutLoaders)
+}
+
 func testLoaders(t *testing.T, list []loaderTest) {
 	programs, exports, models := [][]string(nil), map[string]string{}, map[string]string{}
 	each := func(do func(name, tokenizer string, l loaderTest)) {
 		for _, tokenizer := range loaderTokenizers {
 			for _, l := range list {
+				if l.only != "" && l.only != tokenizer {
+					continue
+				}
 				do(fmt.Sprint(l.trainer, l.views, " ", tokenizer), tokenizer, l)
 			}
 		}
@@ -131,6 +152,9 @@ func (l loaderTest) run(t *testing.T, dir, model string) string {
 	t.Helper()
 	python := prepared(t, "", "../scripts/python.sh", filepath.Join(loadersFolder, l.requirements))
 	cmd := exec.Command(python, filepath.Join(loadersFolder, l.program), dir, model)
+	if l.checkout != "" {
+		cmd.Args = append(cmd.Args, filepath.Join(os.Getenv("RELABEL_TEST_CHECKOUTS"), l.checkout))
+	}
 	cmd.Env = append(os.Environ(), "HF_HOME="+t.TempDir(), "HF_HUB_OFFLINE=1", "PYTHONDONTWRITEBYTECODE=1", "TOKENIZERS_PARALLELISM=false",
 		"OMP_NUM_THREADS=1", "CUDA_VISIBLE_DEVICES=", "DO_NOT_TRACK=1", "AXOLOTL_DO_NOT_TRACK=1", "MODELSCOPE_CACHE="+t.TempDir())
 	// Some loaders leave processes behind, which would keep a pipe open.

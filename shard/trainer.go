@@ -33,6 +33,8 @@ func checkStudent(f relabel.ExportForm, s *render.Student) error {
 		why = fmt.Sprintf("appends the tokenizer's eos_token %q to rows, and the student's turns end with %q", s.EOS, s.Stop)
 	case route.AddsBOS && s.BeginsWithBOS:
 		why = "may put a second bos_token in front of rows, which begin with the student's own"
+	case route.PrintsQwen3 && !s.PrintsAsQwen3():
+		why = "prints rows itself, of its renderers only as Qwen3's template does on every token of a row, and the student's template prints plain messages differently"
 	}
 	if why == "" {
 		return nil

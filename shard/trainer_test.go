@@ -79,6 +79,9 @@ func eachRoute(t *testing.T, do func(t *testing.T, name string, route trainers.R
 func TestExportsForEveryTrainerAreSound(t *testing.T) {
 	folder, student := testStudent(t)
 	eachRoute(t, func(t *testing.T, name string, route trainers.Route) {
+		if route.PrintsQwen3 && !student.PrintsAsQwen3() {
+			t.Skip("the student is not one of Qwen3's")
+		}
 		for _, beside := range [][]relabel.View{nil, {relabel.ViewMessages}, {relabel.ViewMessages, relabel.ViewLinear}} {
 			views := append([]relabel.View{route.View}, beside...)
 			if name == "openai" && len(beside) == 2 { // linear needs a tokenizer
@@ -171,6 +174,24 @@ func TestAStudentThatATrainerWouldChangeIsRefused(t *testing.T) {
 		var e *relabel.Error
 		if is := errors.As(err, &e) && e.Field == "for" && strings.Contains(e.Message, "eos_token"); is != refused {
 			t.Errorf("%s: %v", trainer, err)
+		}
+	}
+}
+
+// TestAStudentWithAnotherTemplateThanQwen3sIsRefused by a trainer that has this template built in.
+func TestAStudentWithAnotherTemplateThanQwen3sIsRefused(t *testing.T) {
+	s := newFixedStore()
+	x := newTestExporter(t, s)
+	for _, c := range []struct {
+		tokenizer, options string
+		refused            bool
+	}{{"qwen3", "", false}, {"qwen3", `{"enable_thinking": false}`, true}, {"qwen2_5", "", true}} {
+		folder := filepath.Join(prepared(t, "", "../scripts/tokenizers.sh", c.tokenizer), c.tokenizer)
+		s.export.Form = relabel.ExportForm{For: "prime-rl", Tokenizer: folder, TemplateOptions: json.RawMessage(c.options)}
+		_, err := x.Prepare(context.Background(), s.run.Recipe, s.export)
+		var e *relabel.Error
+		if is := errors.As(err, &e) && e.Field == "for" && strings.Contains(e.Message, "Qwen3"); is != c.refused || !is && err != nil {
+			t.Errorf("%s %s: %v", c.tokenizer, c.options, err)
 		}
 	}
 }

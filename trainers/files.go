@@ -32,10 +32,12 @@ type File struct{ Name, Text string }
 var files embed.FS
 
 // functions are what the templates use.
-var functions = template.FuncMap{"join": strings.Join, "decimal": decimal}
+var functions = template.FuncMap{"join": strings.Join, "decimal": decimal, "add": add}
 
 // decimal writes a number without an exponent, which YAML 1.1 would read as text.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+func add(a, b int) int { return a + b }
 
 // Configuration returns the route's files; program returns the text of a program of examples/train, which a
 // route may name beside its own files. The same facts give the same bytes.

@@ -7,6 +7,6 @@ import "relabel"
 // plain text leave nothing to render differently.
 var nemoRL = Trainer{
 	Name:   "nemo-rl",
-	Read:   "NeMo RL, main of 2026-08-22",
+	Run:    "NeMo RL, main of 2026-08-22 (7ea279ab)",
 	Routes: []Route{{View: relabel.ViewChat, Dialect: relabel.DialectFlat, Files: []string{"nemo_rl.sh"}, Command: "sh nemo_rl.sh NEMO_RL MODEL OUT"}},
 }

@@ -6,6 +6,6 @@ import "relabel"
 // its hooks --data-source-path and --rollout-function-path take token ids.
 var slime = Trainer{
 	Name:   "slime",
-	Read:   "slime, main of 2026-08-21",
+	Run:    "slime, main of 2026-08-21 (624b824a)",
 	Routes: []Route{{View: relabel.ViewLinear, Files: []string{"slime.sh", "slime_rows.py"}, Command: "sh slime.sh SLIME MODEL OUT [slime's arguments of the model]"}},
 }

@@ -31,6 +31,8 @@ type Route struct {
 	// EndsWithEOS says that the loader appends the tokenizer's eos_token to rows that end with another token,
 	// AddsBOS that it puts a bos_token in front of rows if the tokenizer does so.
 	EndsWithEOS, AddsBOS bool
+	// PrintsQwen3 says that the trainer prints messages itself, as Qwen3's template does.
+	PrintsQwen3 bool
 }
 
 // all are the trainers, in the order of the documentation.

@@ -46,7 +46,7 @@ func TestARefusalNamesTheFieldAndTheReason(t *testing.T) {
 		form          relabel.ExportForm
 		field, reason string
 	}{
-		{relabel.ExportForm{For: "prime-rl"}, "for", "every turn of the assistant"},
+		{relabel.ExportForm{For: "torchtitan"}, "for", "takes one message of the user"},
 		{relabel.ExportForm{For: "torchtitan"}, "for", "one message of the user"},
 		{relabel.ExportForm{For: "nanogpt"}, "for", "known are trl, prime-rl"},
 		{relabel.ExportForm{Views: []relabel.View{relabel.ViewChat}}, "for", "name it in for"},

@@ -58,6 +58,32 @@ func flatMessage(role, content string) *jinja.Map {
 	return m
 }
 
+// qwen3Frame and the probes are what Qwen3's template prints: each an assistant's text with its print behind the header.
+var (
+	qwen3Frame  = flatFrame{"<|im_start|>system\n", "<|im_end|>\n<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n", "<think>\n\n</think>\n\n"}
+	qwen3Probes = [][2]string{
+		{"\n\nA\n", "<think>\n\n</think>\n\nA\n"},
+		{"<think>\n\nA\n\n</think>\n\n\nB", "<think>\nA\n</think>\n\nB"},
+		{"A</think>B", "<think>\nA\n</think>\n\nB"},
+	}
+)
+
+// PrintsAsQwen3 reports whether the template prints a system, a user and an assistant message of plain text as Qwen3's
+// template does, with its stop token. Renderers that have Qwen3's template built in then print such messages alike.
+func (s *Student) PrintsAsQwen3() bool {
+	frame := s.flat()
+	if frame == nil || *frame != qwen3Frame || s.Stop != "<|im_end|>" {
+		return false
+	}
+	for _, probe := range qwen3Probes {
+		prompt, whole, err := s.renderFlat(Flat{flatSystem, flatUser, probe[0]})
+		if err != nil || !strings.HasPrefix(whole, prompt+probe[1]+s.Stop) {
+			return false
+		}
+	}
+	return true
+}
+
 // Flatten returns the rendered texts of st with the header and of ãt with its stop token as three messages. The
 // error is a *Refusal if the template renders no such messages to these texts.
 func (s *Student) Flatten(prompt, answer string) (Flat, error) {

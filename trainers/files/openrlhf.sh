@@ -3,6 +3,7 @@
 model=$1 out=$2
 shift 2
 cd "$(dirname "$0")" || exit
+# max_len: rows whose prompt has max_len - 2 tokens or more would be dropped.
 exec deepspeed --module openrlhf.cli.train_sft --model.model_name_or_path "$model" --ckpt.output_dir "$out" \
     --data.dataset {{join .Files ","}} --data.input_key prompt --data.output_key completion --data.input_template '' \
-    --data.max_len {{.MaxLength}} --train.max_epochs {{.Epochs}} --adam.lr {{decimal .LearningRate}} "$@"
+    --data.max_len {{add .MaxLength 3}} --train.max_epochs {{.Epochs}} --adam.lr {{decimal .LearningRate}} "$@"

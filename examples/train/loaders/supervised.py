@@ -30,9 +30,11 @@ class Supervised:
         """Adds a row with a mask that has the index of the ids."""
         self.add(ids, [token if on else -100 for token, on in zip(ids, mask, strict=True)])
 
-    def show(self, *packages):
-        """Prints them with the versions of the packages that they come from, and ends the program."""
+    def show(self, *packages, checkout=None):
+        """Prints them with the versions of the packages and the commit of the checkout that they come from, and ends the program."""
         versions = {name: importlib.metadata.version(name) for name in packages}
+        if checkout:
+            versions["commit"] = subprocess.run(["git", "-C", checkout, "rev-parse", "HEAD"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
         print("\nsupervised tokens: " + json.dumps({"versions": versions, "pairs": self.pairs}), flush=True)
         os._exit(0)  # some loaders leave threads that never end
 
