@@ -112,7 +112,7 @@ func (l *labelled) dropAll() {
 	for _, t := range slices.Sorted(maps.Keys(l.keep)) {
 		l.exclude(t, OverMaxLabels, "")
 	}
-	l.roots, l.text = nil, 0
+	l.roots, l.text, l.loose = nil, 0, 0
 	l.preferred, l.preferences = nil, relabel.PreferenceCounts{}
 }
 

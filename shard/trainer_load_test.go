@@ -92,3 +92,15 @@ func TestLinesOfOpenAIHoldEveryLabelOnce(t *testing.T) {
 		t.Errorf("%d labels in lines, %d lines with more than one; the export has %d states", labels, trunks, m.States)
 	}
 }
+
+func TestLinesOfOpenAIAreLimitedToANumberOfLabels(t *testing.T) {
+	for _, most := range []int{1, 11} {
+		dir := exportFor(t, relabel.ExportForm{For: "openai", MaxLabels: most}, "", 1)
+		if m := readManifest(t, dir); m.States != most {
+			t.Errorf("%d labels, expected %d", m.States, most)
+		}
+		for _, p := range check(t, dir, nil).Problems {
+			t.Error(p)
+		}
+	}
+}
