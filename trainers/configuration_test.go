@@ -97,3 +97,31 @@ func TestWrittenConfigurationsHaveNoWarning(t *testing.T) {
 		}
 	}
 }
+
+// TestOptionsOfTheTemplateAreWrittenAsHydraReadsThem: Hydra refuses keys in quotes.
+func TestOptionsOfTheTemplateAreWrittenAsHydraReadsThem(t *testing.T) {
+	f, err := trainers.Resolve(relabel.ExportForm{For: "nemo-rl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	route, _ := trainers.RouteOf(f)
+	for options, want := range map[string]string{
+		`{"enable_thinking":false}`:               `'policy.tokenizer.chat_template_kwargs={enable_thinking:false}' data.`,
+		`{"b":[1.50,null],"a":"it's \"so\", ok"}`: `'policy.tokenizer.chat_template_kwargs={a:"it'\''s \"so\", ok",b:[1.50,null]}' data.`,
+		``: "",
+	} {
+		files, err := route.Configuration(trainers.Facts{View: route.View, Files: []string{"chat/00000.jsonl"}, Options: []byte(options)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if options == "" {
+			if strings.Contains(files[0].Text, "chat_template_kwargs") {
+				t.Errorf("%s", files[0].Text)
+			}
+			continue
+		}
+		if !strings.Contains(files[0].Text, want) {
+			t.Errorf("%s is not in %s", want, files[0].Text)
+		}
+	}
+}

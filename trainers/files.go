@@ -32,7 +32,7 @@ type File struct{ Name, Text string }
 var files embed.FS
 
 // functions are what the templates use.
-var functions = template.FuncMap{"join": strings.Join, "decimal": decimal, "add": add}
+var functions = template.FuncMap{"join": strings.Join, "decimal": decimal, "add": add, "hydra": hydra, "shell": shell}
 
 // decimal writes a number without an exponent, which YAML 1.1 would read as text.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
