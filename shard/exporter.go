@@ -269,6 +269,8 @@ func checkForm(f relabel.ExportForm) error {
 		return bad("bare", "rows have no weights, so each token has weight 1: normalisation must be token")
 	case f.MaxLength > f.Capacity:
 		return bad("max_length", "exceeds the capacity: no bin could hold such a row")
+	case f.Normalisation == relabel.PerTransition && slices.Contains(f.Views, relabel.ViewPreference):
+		return bad("normalisation", "gives weights, which rows of the preference view do not have: choose token, or export preference alone")
 	case f.MinDistance > 0 && !slices.Contains(f.Views, relabel.ViewPreference):
 		return bad("min_distance", "applies to the preference view only, which is not selected")
 	case f.PadTree && !slices.Contains(f.Views, relabel.ViewTree):

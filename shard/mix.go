@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"relabel"
 )
@@ -84,6 +85,8 @@ func checkMix(e relabel.Export) error {
 		return nil
 	case !e.Form.Tokens():
 		return relabel.Errorf(relabel.CodeInvalid, "has weights other than 1, and only views of tokens have weights: add linear, packed or tree, or set mix.sampled").On("mix")
+	case slices.Contains(e.Form.Views, relabel.ViewPreference):
+		return relabel.Errorf(relabel.CodeInvalid, "has weights other than 1, and rows of the preference view have none: omit preference, or set mix.sampled").On("mix")
 	case e.Form.Bare:
 		return relabel.Errorf(relabel.CodeInvalid, "rows have no weights, and the mix has weights other than 1: set mix.sampled").On("bare")
 	}

@@ -280,14 +280,16 @@ func TestAMixThatRowsCannotExpressIsRefused(t *testing.T) {
 	folder, _ := testStudent(t)
 	x := newTestExporter(t, newFixedStore())
 	half := &relabel.Mix{Weights: relabel.LabelWeights{AgeDecay: new(0.5)}}
-	for field, form := range map[string]relabel.ExportForm{
-		"mix":  {Views: []relabel.View{relabel.ViewMessages}},
-		"bare": {Views: []relabel.View{relabel.ViewLinear}, Tokenizer: folder, Bare: true},
+	for field, forms := range map[string][]relabel.ExportForm{
+		"mix":  {{Views: []relabel.View{relabel.ViewMessages}}, {Views: []relabel.View{relabel.ViewLinear, relabel.ViewPreference}, Tokenizer: folder}},
+		"bare": {{Views: []relabel.View{relabel.ViewLinear}, Tokenizer: folder, Bare: true}},
 	} {
-		_, err := x.Prepare(t.Context(), relabel.DAgger, relabel.Export{ID: relabel.NewID(), Form: form, Mix: half})
-		var e *relabel.Error
-		if !errors.As(err, &e) || e.Code != relabel.CodeInvalid || e.Field != field {
-			t.Errorf("%s: %v", field, err)
+		for _, form := range forms {
+			_, err := x.Prepare(t.Context(), relabel.DAgger, relabel.Export{ID: relabel.NewID(), Form: form, Mix: half})
+			var e *relabel.Error
+			if !errors.As(err, &e) || e.Code != relabel.CodeInvalid || e.Field != field {
+				t.Errorf("%s of %v: %v", field, form.Views, err)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -157,5 +158,15 @@ print(json.dumps([rows[0], rows.column_names]))`
 	rejected := row["rejected"].([]any)[0].(map[string]any)
 	if rejected["role"] != "assistant" || rejected["reasoning_content"] != "I think." || row["outcome"] != "resolved" || len(row["prompt"].([]any)) != 4 || row["prompt"].([]any)[0].(map[string]any)["tool_calls"] != nil {
 		t.Errorf("%s", out)
+	}
+}
+
+func TestPreferencesBesideWeightsOfTheNormalisationAreRefused(t *testing.T) {
+	folder, _ := testStudent(t)
+	form := relabel.ExportForm{Views: []relabel.View{relabel.ViewLinear, relabel.ViewPreference}, Tokenizer: folder, Normalisation: relabel.PerTransition}
+	_, err := newTestExporter(t, newFixedStore()).Prepare(t.Context(), relabel.DAgger, relabel.Export{ID: relabel.NewID(), Form: form})
+	var e *relabel.Error
+	if !errors.As(err, &e) || e.Code != relabel.CodeInvalid || e.Field != "normalisation" {
+		t.Error(err)
 	}
 }

@@ -71,7 +71,7 @@ func (x *texts) at(i int) (c conversation, state int, label relabel.Message, err
 	c = x.rows[i-x.passed]
 	for _, w := range x.all[x.reread.open-1].keep[c.last] {
 		if w != 1 {
-			return c, 0, label, relabel.Errorf(relabel.CodeInvalid, "the label of turn %d of trajectory %s has token weights other than 1, which these rows cannot express", c.last, x.tr.Trajectory.ID).On("for")
+			return c, 0, label, relabel.Errorf(relabel.CodeInvalid, "the label of turn %d of trajectory %s has token weights other than 1, which rows of text cannot express", c.last, x.tr.Trajectory.ID).On("views")
 		}
 	}
 	label = reasoned(x.reread.form, []relabel.Message{x.tr.Turns[c.last-1].Label.Message.Canonical(c.last)})[0]
