@@ -18,6 +18,7 @@ import (
 
 	"relabel"
 	"relabel/chat"
+	"relabel/shard/outfile"
 	"relabel/shard/parquet"
 )
 
@@ -171,7 +172,7 @@ func writeRows[R any](t testing.TB, dir string, f *relabel.ManifestFile, recipe 
 	}
 	w := parquet.NewWriter[R](dir, layout, "test")
 	for _, row := range rows {
-		var size parquet.Size
+		var size outfile.Size
 		v := reflect.ValueOf(row)
 		for _, name := range []string{"Labels", "TreeLabels"} {
 			if labels := v.FieldByName(name); labels.IsValid() {

@@ -13,6 +13,7 @@ import (
 	parquetgo "github.com/parquet-go/parquet-go"
 
 	"relabel"
+	"relabel/shard/outfile"
 	"relabel/shard/parquet"
 	"relabel/shard/render"
 )
@@ -112,7 +113,7 @@ func rewriteRows[R any](b *testing.B, name string, layout parquet.Layout) time.D
 	return processorTime(b, func() {
 		w := parquet.NewWriter[R](dir, layout, "test")
 		for row := range slices.Values(rows) {
-			if err := w.Write(row, parquet.Size{Bytes: 1 << 20}); err != nil {
+			if err := w.Write(row, outfile.Size{Bytes: 1 << 20}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"relabel"
 	"relabel/chat"
 	"relabel/secretscan"
-	"relabel/shard/parquet"
+	"relabel/shard/outfile"
 	"relabel/shard/render"
 	"relabel/shard/rows"
 	"relabel/shard/tree"
@@ -193,7 +193,7 @@ func (b *selector) excludeLarge(l *labelled) {
 			if b.student != nil {
 				label *= weight
 			}
-			if int64(len(state)+tools+label)+rowIDBytes > parquet.MaxRow {
+			if int64(len(state)+tools+label)+rowIDBytes > outfile.MaxRow {
 				l.exclude(turn.T, StateTooLarge, "")
 			}
 		}

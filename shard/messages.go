@@ -7,6 +7,7 @@ import (
 
 	"relabel"
 	"relabel/chat"
+	"relabel/shard/outfile"
 	"relabel/shard/parquet"
 	"relabel/shard/rows"
 )
@@ -64,9 +65,9 @@ func writeMessages(ctx context.Context, dir string, from *messagesRows, version 
 		count, size = count+len(l.keep), size+l.text
 	}
 	w := parquet.NewWriter[messagesRow](dir, parquet.Layout{View: messagesView, LossMask: "none", First: p.First, Step: p.Step}, version)
-	return rowsOf(ctx, w, p, parquet.Split(count, int(1+size/messagesFileBytes), from.form.Divide), 0, func(i int) (messagesRow, parquet.Size, error) {
+	return rowsOf(ctx, w, p, parquet.Split(count, int(1+size/messagesFileBytes), from.form.Divide), 0, func(i int) (messagesRow, outfile.Size, error) {
 		row, err := from.at(i)
-		return row, parquet.Size{Bytes: row.size()}, err
+		return row, outfile.Size{Bytes: row.size()}, err
 	})
 }
 

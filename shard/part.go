@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"relabel"
-	"relabel/shard/parquet"
+	"relabel/shard/outfile"
 )
 
 // buildPart writes the files of one part, except those that an earlier attempt finished.
@@ -98,7 +98,7 @@ type output struct {
 	part     relabel.ExportPart
 	at       storage
 	scratch  *scratch
-	done     map[string]parquet.File // by path: files that an earlier attempt finished
+	done     map[string]outfile.File // by path: files that an earlier attempt finished
 }
 
 func (x *Exporter) newOutput(ctx context.Context, e relabel.Export, part relabel.ExportPart) (*output, error) {
@@ -106,14 +106,14 @@ func (x *Exporter) newOutput(ctx context.Context, e relabel.Export, part relabel
 	if err != nil {
 		return nil, err
 	}
-	o := &output{exporter: x, export: e, part: part, at: at, done: map[string]parquet.File{}}
+	o := &output{exporter: x, export: e, part: part, at: at, done: map[string]outfile.File{}}
 	for _, f := range part.Files {
 		size, err := at.size(ctx, f.Path)
 		if err != nil {
 			return nil, err
 		}
 		if size == f.Bytes {
-			o.done[f.Path] = parquet.File(f)
+			o.done[f.Path] = outfile.File(f)
 		}
 	}
 	o.scratch, err = newScratch(x.Root, e.ID)
@@ -136,7 +136,7 @@ func (o *output) put(ctx context.Context, f relabel.ExportFile) error {
 func (o *output) write(ctx context.Context, b *selector, all []*labelled) (map[relabel.View]viewFigures, error) {
 	work, ctx := errgroup.WithContext(ctx)
 	p := part{Number: o.part.Number, First: o.part.Number, Step: o.export.Parts, Done: o.done, Cores: semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))),
-		Put: func(f parquet.File) error { return o.put(ctx, relabel.ExportFile(f)) }}
+		Put: func(f outfile.File) error { return o.put(ctx, relabel.ExportFile(f)) }}
 	for _, l := range all {
 		p.Roots = append(p.Roots, l.roots...)
 	}

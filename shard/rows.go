@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"relabel"
-	"relabel/shard/parquet"
+	"relabel/shard/outfile"
 	"relabel/shard/tree"
 )
 
@@ -152,14 +152,14 @@ func (l *labelling) columns(id string) tokenColumns {
 
 // size returns the size of a row that has the given number of other lists aligned with the
 // IDs, at four bytes per value in a reader's memory before compression.
-func (l *labelling) size(others int) parquet.Size {
+func (l *labelling) size(others int) outfile.Size {
 	n := len(l.labels)
 	spans := 0
 	for _, s := range l.spans {
 		spans += 64 + len(s.Trajectory) + len(s.GroupID)
 	}
 	signals := len(l.teacher) + len(l.student) + len(l.advantages)
-	return parquet.Size{Bytes: int64(4*(n*(2+others)+signals) + spans), Tokens: n, Supervised: l.supervised}
+	return outfile.Size{Bytes: int64(4*(n*(2+others)+signals) + spans), Tokens: n, Supervised: l.supervised}
 }
 
 // mask sets dst to 1 where there is a label and to 0 elsewhere.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"relabel"
-	"relabel/shard/parquet"
+	"relabel/shard/outfile"
 	"relabel/shard/tree"
 )
 
@@ -142,7 +142,7 @@ func writeJSON(t testing.TB, name string, v any) {
 }
 
 // bytesOf adds up the bytes of files.
-func bytesOf(files []parquet.File) (n int64) {
+func bytesOf(files []outfile.File) (n int64) {
 	for _, f := range files {
 		n += f.Bytes
 	}

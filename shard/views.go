@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"relabel"
+	"relabel/shard/outfile"
 	"relabel/shard/pack"
 	"relabel/shard/parquet"
 	"relabel/shard/tree"
@@ -26,7 +27,7 @@ type tokenViews struct {
 
 // viewFigures holds the totals of a view.
 type viewFigures struct {
-	Files  []parquet.File `json:"-"`
+	Files  []outfile.File `json:"-"`
 	Rows   int            `json:"rows"`
 	Tokens int64          `json:"tokens"` // without padding
 }
@@ -53,9 +54,9 @@ type part struct {
 	Roots  []*tree.Root
 	// Done are the files, by path, that an earlier attempt finished: they are not written
 	// again.
-	Done map[string]parquet.File
+	Done map[string]outfile.File
 	// Put receives each finished file, several at a time; nil: the file stays where it is.
-	Put func(parquet.File) error
+	Put func(outfile.File) error
 	// Cores limits how many files of all views are written at a time; nil: no limit.
 	Cores *semaphore.Weighted
 }
@@ -99,10 +100,10 @@ func sequences(roots []*tree.Root) (all []tree.Sequence, tokens int64) {
 
 func (v tokenViews) writeLinear(ctx context.Context, dir string, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
-	return sideBySide(ctx, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(p part) (fileWriter[linearRow], rowFunc[linearRow]) {
+	return sideBySide(ctx, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(p part) (*outfile.Writer[linearRow], rowFunc[linearRow]) {
 		var row linearRow
 		l := labelling{recipe: v.Recipe}
-		return parquet.NewWriter[linearRow](dir, v.layout(linearView, "token", p), v.Version), func(i int) (linearRow, parquet.Size, error) {
+		return parquet.NewWriter[linearRow](dir, v.layout(linearView, "token", p), v.Version), func(i int) (linearRow, outfile.Size, error) {
 			row.InputIDs = l.sequence(row.InputIDs[:0], all[i])
 			row.tokenColumns, row.Labels = l.columns(all[i].Name), l.labels
 			row.AttentionMask, row.LossMask = filled(row.AttentionMask, len(l.labels), 1), l.mask(row.LossMask)
@@ -114,13 +115,13 @@ func (v tokenViews) writeLinear(ctx context.Context, dir string, p part) (viewFi
 // writeBare writes linear rows without weights. CodeInvalid if a weight is not 1.
 func (v tokenViews) writeBare(ctx context.Context, dir string, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
-	return sideBySide(ctx, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(p part) (fileWriter[bareRow], rowFunc[bareRow]) {
+	return sideBySide(ctx, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(p part) (*outfile.Writer[bareRow], rowFunc[bareRow]) {
 		var row bareRow
 		var l labelling
 		layout := parquet.Layout{View: linearView, LossMask: "none", First: p.First, Step: p.Step, Page: tokenPage}
-		return parquet.NewWriter[bareRow](dir, layout, v.Version), func(i int) (bareRow, parquet.Size, error) {
+		return parquet.NewWriter[bareRow](dir, layout, v.Version), func(i int) (bareRow, outfile.Size, error) {
 			if err := checkUnweighted(all[i]); err != nil {
-				return row, parquet.Size{}, err
+				return row, outfile.Size{}, err
 			}
 			row.InputIDs = l.sequence(row.InputIDs[:0], all[i])
 			row.Labels, row.AttentionMask = l.labels, filled(row.AttentionMask, len(l.labels), 1)

@@ -6,6 +6,7 @@ import (
 
 	"relabel"
 	"relabel/shard/arrow"
+	"relabel/shard/outfile"
 	"relabel/shard/parquet"
 	"relabel/shard/tree"
 )
@@ -13,12 +14,12 @@ import (
 // writeArrow writes the linear rows without weights as Arrow streams. CodeInvalid if a weight is not 1.
 func (v tokenViews) writeArrow(ctx context.Context, dir string, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
-	return sideBySide(ctx, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(p part) (fileWriter[arrow.Row], rowFunc[arrow.Row]) {
+	return sideBySide(ctx, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(p part) (*outfile.Writer[arrow.Row], rowFunc[arrow.Row]) {
 		var row arrow.Row
 		var l labelling
-		return arrow.NewWriter(dir, string(relabel.ViewArrow), p.First, p.Step), func(i int) (arrow.Row, parquet.Size, error) {
+		return arrow.NewWriter(dir, string(relabel.ViewArrow), p.First, p.Step), func(i int) (arrow.Row, outfile.Size, error) {
 			if err := checkUnweighted(all[i]); err != nil {
-				return row, parquet.Size{}, err
+				return row, outfile.Size{}, err
 			}
 			row.InputIDs = l.sequence(row.InputIDs[:0], all[i])
 			row.Labels, row.AttentionMask = l.labels, filled(row.AttentionMask, len(l.labels), 1)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"relabel/shard/outfile"
 	"relabel/shard/pack"
 	"relabel/shard/parquet"
 	"relabel/shard/tree"
@@ -19,12 +20,12 @@ func (v tokenViews) writePacked(ctx context.Context, dir string, p part) (viewFi
 	if err != nil {
 		return viewFigures{}, err
 	}
-	return sideBySide(ctx, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(file part) (fileWriter[packedRow], rowFunc[packedRow]) {
+	return sideBySide(ctx, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(file part) (*outfile.Writer[packedRow], rowFunc[packedRow]) {
 		var row packedRow
 		l := labelling{recipe: v.Recipe}
 		layout := v.layout(packedView, "rolled-1", file)
 		layout.Infix = ".idx" // the suffix that Megatron-Bridge expects
-		return parquet.NewWriter[packedRow](dir, layout, v.Version), func(i int) (packedRow, parquet.Size, error) {
+		return parquet.NewWriter[packedRow](dir, layout, v.Version), func(i int) (packedRow, outfile.Size, error) {
 			row.concatenate(all, bins[i])
 			l.begin(len(row.InputIDs))
 			for k, number := range bins[i] {
@@ -82,11 +83,11 @@ func (v tokenViews) writeTree(ctx context.Context, dir string, p part) (viewFigu
 	if err != nil {
 		return viewFigures{}, err
 	}
-	return sideBySide(ctx, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(file part) (fileWriter[treeRow], rowFunc[treeRow]) {
+	return sideBySide(ctx, p, parquet.Deal(len(bins), tokens, v.DataParallel), tokens, func(file part) (*outfile.Writer[treeRow], rowFunc[treeRow]) {
 		var row treeRow
 		var f tree.Forest
 		l := labelling{recipe: v.Recipe}
-		return parquet.NewWriter[treeRow](dir, v.layout(treeView, "none", file), v.Version), func(i int) (treeRow, parquet.Size, error) {
+		return parquet.NewWriter[treeRow](dir, v.layout(treeView, "none", file), v.Version), func(i int) (treeRow, outfile.Size, error) {
 			v.plant(&f, all, bins[i])
 			l.begin(len(f.IDs))
 			for _, span := range f.Spans {

@@ -5,27 +5,16 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"relabel/shard/parquet"
+	"relabel/shard/outfile"
 )
 
-// fileWriter writes the files of a view: see parquet.Writer.
-type fileWriter[R any] interface {
-	Path() string
-	Skip(f parquet.File)
-	Files() []parquet.File
-	Write(row R, size parquet.Size) error
-	EndFile() error
-	Close() ([]parquet.File, error)
-	Abort()
-}
-
 // rowFunc returns a row of a view by its number, counting from 0. The row's memory is reused by the next call.
-type rowFunc[R any] func(i int) (R, parquet.Size, error)
+type rowFunc[R any] func(i int) (R, outfile.Size, error)
 
 // sideBySide writes the files of a view in parallel, deal giving the number of rows per file. begin returns the writer
 // of one file and a function for its rows, which no other goroutine uses; the part that it receives has the file's
 // number. A file that reaches its size limit goes on in one whose number lies behind those of all files of deal.
-func sideBySide[R any](ctx context.Context, p part, deal []int, tokens int64, begin func(part) (fileWriter[R], rowFunc[R])) (viewFigures, error) {
+func sideBySide[R any](ctx context.Context, p part, deal []int, tokens int64, begin func(part) (*outfile.Writer[R], rowFunc[R])) (viewFigures, error) {
 	written := make([]viewFigures, len(deal))
 	work, ctx := errgroup.WithContext(ctx)
 	from := 0
@@ -37,7 +26,7 @@ func sideBySide[R any](ctx context.Context, p part, deal []int, tokens int64, be
 			one := p
 			one.First, one.Step = p.First+k*step, step*len(deal)
 			w, row := begin(one)
-			written[k], err = rowsOf(ctx, w, one, []int{n}, 0, func(i int) (R, parquet.Size, error) { return row(first + i) })
+			written[k], err = rowsOf(ctx, w, one, []int{n}, 0, func(i int) (R, outfile.Size, error) { return row(first + i) })
 			return err
 		})
 	}
@@ -52,7 +41,7 @@ func sideBySide[R any](ctx context.Context, p part, deal []int, tokens int64, be
 
 // rowsOf writes rows to files one after the other, deal giving the number of rows per file. It asks for rows in
 // ascending order.
-func rowsOf[R any](ctx context.Context, w fileWriter[R], p part, deal []int, tokens int64, row rowFunc[R]) (viewFigures, error) {
+func rowsOf[R any](ctx context.Context, w *outfile.Writer[R], p part, deal []int, tokens int64, row rowFunc[R]) (viewFigures, error) {
 	if p.Cores != nil {
 		if err := p.Cores.Acquire(ctx, 1); err != nil {
 			return viewFigures{}, err
@@ -98,7 +87,7 @@ func rowsOf[R any](ctx context.Context, w fileWriter[R], p part, deal []int, tok
 // of rows and tokens that it would get now: it may have been built on a machine with other
 // tokenizer or template files. Messages are not compared by tokens, because their rows can be
 // read only once.
-func finished[R any](p part, path string, from, n int, row rowFunc[R]) (f parquet.File, same bool, err error) {
+func finished[R any](p part, path string, from, n int, row rowFunc[R]) (f outfile.File, same bool, err error) {
 	f, there := p.Done[path]
 	if !there || f.Rows != n || f.Tokens == 0 {
 		return f, there && f.Rows == n, nil

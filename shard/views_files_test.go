@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"relabel"
-	"relabel/shard/parquet"
+	"relabel/shard/outfile"
 	"relabel/shard/tree"
 )
 
@@ -52,54 +52,45 @@ func unweighted(roots []*tree.Root) []*tree.Root {
 	return roots
 }
 
-// pairsWriter puts at most two rows into a file.
-type pairsWriter struct {
-	of    part
-	rows  map[string][]int // by path
-	lock  *sync.Mutex
-	files []parquet.File
+// pairs writes files of two rows, each a digit; it cannot write row 9.
+type pairs struct {
+	to   *outfile.Output
+	rows int
 }
 
-func (w *pairsWriter) Path() string {
-	return fmt.Sprint(w.of.First + w.of.Step*len(w.files))
-}
-func (w *pairsWriter) Skip(f parquet.File)            { w.files = append(w.files, f) }
-func (w *pairsWriter) Files() []parquet.File          { return w.files }
-func (w *pairsWriter) Close() ([]parquet.File, error) { return w.files, nil }
-func (w *pairsWriter) Abort()                         {}
+func (p *pairs) Fits(int64) (bool, error) { return p.rows < 2, nil }
 
-func (w *pairsWriter) Write(row int, _ parquet.Size) error {
-	if row < 0 {
+func (p *pairs) Write(row int, _ int64) error {
+	if row == 9 {
 		return errors.New("cannot write the row")
 	}
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	if len(w.rows[w.Path()]) == 2 {
-		w.files = append(w.files, parquet.File{Path: w.Path()})
-	}
-	w.rows[w.Path()] = append(w.rows[w.Path()], row)
-	return nil
+	p.rows++
+	_, err := fmt.Fprint(p.to, row)
+	return err
 }
 
-func (w *pairsWriter) EndFile() error {
-	w.files = append(w.files, parquet.File{Path: w.Path()})
-	return nil
+func (p *pairs) Close() error { return nil }
+
+// writePairs returns a function that begins files of pairs below dir, whose rows are their numbers plus an offset.
+func writePairs(dir string, offset int) func(part) (*outfile.Writer[int], rowFunc[int]) {
+	return func(p part) (*outfile.Writer[int], rowFunc[int]) {
+		w := outfile.NewWriter(dir, "pairs", "", p.First, p.Step, func(out *outfile.Output) (outfile.Encoder[int], error) { return &pairs{to: out}, nil })
+		return w, func(i int) (int, outfile.Size, error) { return offset + i, outfile.Size{}, nil }
+	}
 }
 
 func TestAFileThatIsFullGoesOnInOneWithANumberOfItsPart(t *testing.T) {
-	rows, put := map[string][]int{}, map[string]bool{}
+	dir, put := t.TempDir(), map[string]bool{}
 	var lock sync.Mutex
-	p := part{First: 1, Step: 2, Put: func(f parquet.File) error {
+	p := part{First: 1, Step: 2, Put: func(f outfile.File) error {
 		lock.Lock()
 		defer lock.Unlock()
 		put[f.Path] = true
 		return nil
 	}}
-	got, err := sideBySide(context.Background(), p, []int{5, 1, 2}, 80, func(one part) (fileWriter[int], rowFunc[int]) {
-		return &pairsWriter{of: one, rows: rows, lock: &lock}, func(i int) (int, parquet.Size, error) { return i, parquet.Size{}, nil }
-	})
-	want := map[string][]int{"1": {0, 1}, "7": {2, 3}, "13": {4}, "3": {5}, "5": {6, 7}}
-	if err != nil || fmt.Sprint(rows) != fmt.Sprint(want) || got.Rows != 8 || got.Tokens != 80 || len(got.Files) != 5 {
+	got, err := sideBySide(context.Background(), p, []int{5, 1, 2}, 80, writePairs(dir, 0))
+	want := map[string]string{"pairs/00001": "01", "pairs/00007": "23", "pairs/00013": "4", "pairs/00003": "5", "pairs/00005": "67"}
+	if rows := filesBelow(t, dir); err != nil || !maps.Equal(rows, want) || got.Rows != 8 || got.Tokens != 80 || len(got.Files) != 5 {
 		t.Errorf("%v, %+v, %v", rows, got, err)
 	}
 	if !slices.Equal(slices.Sorted(maps.Keys(put)), slices.Sorted(maps.Keys(want))) {
@@ -107,12 +98,9 @@ func TestAFileThatIsFullGoesOnInOneWithANumberOfItsPart(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeWrittenEndsTheOthers(t *testing.T) {
-	var lock sync.Mutex
+func TestAFileThatCannotBeWrittenEndsTheView(t *testing.T) {
 	p := part{Step: 1, Cores: semaphore.NewWeighted(1)}
-	_, err := sideBySide(context.Background(), p, []int{1, 1, 1}, 0, func(one part) (fileWriter[int], rowFunc[int]) {
-		return &pairsWriter{of: one, rows: map[string][]int{}, lock: &lock}, func(i int) (int, parquet.Size, error) { return -1, parquet.Size{}, nil }
-	})
+	_, err := sideBySide(context.Background(), p, []int{1, 1, 1}, 0, writePairs(t.TempDir(), 8))
 	if err == nil || err.Error() != "cannot write the row" {
 		t.Error(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"relabel"
 	"relabel/chat"
 	"relabel/shard/dialect"
+	"relabel/shard/outfile"
 	"relabel/shard/parquet"
 )
 
@@ -100,9 +101,9 @@ func (o *output) writePreferences(ctx context.Context, b *selector, all []*label
 	}
 	layout := parquet.Layout{View: string(relabel.ViewPreference), LossMask: "none", First: p.First, Step: p.Step}
 	w := parquet.NewWriter[preferenceRow](o.scratch.dir, layout, version)
-	return rowsOf(ctx, w, p, parquet.Split(count, int(1+size/textFileBytes), b.form.Divide), 0, func(i int) (preferenceRow, parquet.Size, error) {
+	return rowsOf(ctx, w, p, parquet.Split(count, int(1+size/textFileBytes), b.form.Divide), 0, func(i int) (preferenceRow, outfile.Size, error) {
 		row, err := rows.preference(i)
-		return row, parquet.Size{Bytes: row.size()}, err
+		return row, outfile.Size{Bytes: row.size()}, err
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	parquetgo "github.com/parquet-go/parquet-go"
 
 	"relabel"
+	"relabel/shard/outfile"
 	"relabel/shard/parquet"
 	"relabel/shard/render"
 	"relabel/shard/tree"
@@ -52,10 +53,10 @@ func writePromptCompletion(ctx context.Context, dir string, rows *texts, version
 	layout := parquet.Layout{View: string(relabel.ViewPromptCompletion), LossMask: "none", First: p.First, Step: p.Step}
 	w := parquet.NewWriter[promptCompletionRow](dir, layout, version)
 	row := promptCompletionRow{Variables: cmp.Or(string(rows.form.Options), "{}")}
-	return rowsOf(ctx, w, p, deal, 0, func(i int) (promptCompletionRow, parquet.Size, error) {
+	return rowsOf(ctx, w, p, deal, 0, func(i int) (promptCompletionRow, outfile.Size, error) {
 		c, state, label, err := rows.at(i)
 		if err != nil {
-			return row, parquet.Size{}, err
+			return row, outfile.Size{}, err
 		}
 		row.RowID, row.Tools, row.Prompt, row.Completion = c.id, rows.form.Tools, row.Prompt[:0], append(row.Completion[:0], rows.form.Object(label))
 		size := len(row.Completion[0]) + len(row.Tools) + rowIDBytes
@@ -63,7 +64,7 @@ func writePromptCompletion(ctx context.Context, dir string, rows *texts, version
 			row.Prompt = append(row.Prompt, rows.form.Object(m))
 			size += len(row.Prompt[len(row.Prompt)-1])
 		}
-		return row, parquet.Size{Bytes: int64(size)}, nil
+		return row, outfile.Size{Bytes: int64(size)}, nil
 	})
 }
 
@@ -71,11 +72,11 @@ func writePromptCompletion(ctx context.Context, dir string, rows *texts, version
 func (v tokenViews) writeRenderedText(ctx context.Context, dir string, student *render.Student, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
 	labels := labelsOf(all)
-	return sideBySide(ctx, p, parquet.Deal(len(labels), tokens, v.DataParallel), 0, func(p part) (fileWriter[renderedRow], rowFunc[renderedRow]) {
+	return sideBySide(ctx, p, parquet.Deal(len(labels), tokens, v.DataParallel), 0, func(p part) (*outfile.Writer[renderedRow], rowFunc[renderedRow]) {
 		layout := parquet.Layout{View: string(relabel.ViewPromptCompletion), LossMask: "none", First: p.First, Step: p.Step}
-		return parquet.NewWriter[renderedRow](dir, layout, v.Version), func(i int) (renderedRow, parquet.Size, error) {
+		return parquet.NewWriter[renderedRow](dir, layout, v.Version), func(i int) (renderedRow, outfile.Size, error) {
 			row, err := labels[i].rendered(student)
-			return row, parquet.Size{Bytes: int64(len(row.Prompt) + len(row.Completion) + rowIDBytes)}, err
+			return row, outfile.Size{Bytes: int64(len(row.Prompt) + len(row.Completion) + rowIDBytes)}, err
 		}
 	})
 }

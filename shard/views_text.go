@@ -76,7 +76,7 @@ func writeLines(ctx context.Context, dir string, p part, deal []int, line func(i
 func (v tokenViews) writeFlatLines(ctx context.Context, dir string, student *render.Student, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
 	labels := labelsOf(all)
-	return sideBySide(ctx, p, parquet.Deal(len(labels), tokens, v.DataParallel), 0, func(p part) (fileWriter[[]byte], rowFunc[[]byte]) {
+	return sideBySide(ctx, p, parquet.Deal(len(labels), tokens, v.DataParallel), 0, func(p part) (*outfile.Writer[[]byte], rowFunc[[]byte]) {
 		return jsonl.NewWriter(dir, string(relabel.ViewChat), p.First, p.Step), func(i int) ([]byte, outfile.Size, error) {
 			line, err := labels[i].flatLine(student)
 			return line, outfile.Size{Bytes: int64(len(line))}, err
@@ -103,7 +103,7 @@ func (l place) flatLine(student *render.Student) ([]byte, error) {
 // writeTokenLines writes the linear rows as conversations of token ids.
 func (v tokenViews) writeTokenLines(ctx context.Context, dir string, p part) (viewFigures, error) {
 	all, tokens := sequences(p.Roots)
-	return sideBySide(ctx, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(p part) (fileWriter[[]byte], rowFunc[[]byte]) {
+	return sideBySide(ctx, p, parquet.Deal(len(all), tokens, v.DataParallel), tokens, func(p part) (*outfile.Writer[[]byte], rowFunc[[]byte]) {
 		l := labelling{recipe: v.Recipe}
 		var ids []int32
 		return jsonl.NewWriter(dir, string(relabel.ViewChat), p.First, p.Step), func(i int) ([]byte, outfile.Size, error) {

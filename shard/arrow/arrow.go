@@ -4,7 +4,6 @@ package arrow
 
 import (
 	"encoding/json"
-	"io"
 	"path"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -56,19 +55,25 @@ const (
 
 // encoder writes one file.
 type encoder struct {
+	out     *outfile.Output
 	to      *ipc.Writer
 	columns *array.RecordBuilder
 	rows    int
 	bytes   int64
 }
 
-func begin(w io.Writer) (outfile.Encoder[Row], error) {
+func begin(out *outfile.Output) (outfile.Encoder[Row], error) {
 	s := schema()
-	return &encoder{to: ipc.NewWriter(w, ipc.WithSchema(s)), columns: array.NewRecordBuilder(memory.NewGoAllocator(), s)}, nil
+	return &encoder{out: out, to: ipc.NewWriter(out, ipc.WithSchema(s)), columns: array.NewRecordBuilder(memory.NewGoAllocator(), s)}, nil
+}
+
+// Fits implements outfile.Encoder. Of a batch it counts offsets, metadata and alignment too.
+func (e *encoder) Fits(size int64) (bool, error) {
+	return e.out.Bytes()+e.bytes+int64(12*e.rows)+4<<10+size <= outfile.MaxFile, nil
 }
 
 // Write implements outfile.Encoder.
-func (e *encoder) Write(r Row) error {
+func (e *encoder) Write(r Row, _ int64) error {
 	add(e.columns.Field(0), func(v *array.Int32Builder) { v.AppendValues(r.InputIDs, nil) })
 	add(e.columns.Field(1), func(v *array.Int8Builder) { v.AppendValues(r.AttentionMask, nil) })
 	add(e.columns.Field(2), func(v *array.Int32Builder) { v.AppendValues(r.Labels, nil) })
@@ -97,9 +102,6 @@ func (e *encoder) flush() error {
 	e.rows, e.bytes = 0, 0
 	return e.to.Write(batch)
 }
-
-// Buffered implements outfile.Encoder: a batch with its offsets, metadata and alignment.
-func (e *encoder) Buffered() int64 { return e.bytes + int64(12*e.rows) + 4<<10 }
 
 // Close implements outfile.Encoder.
 func (e *encoder) Close() error {

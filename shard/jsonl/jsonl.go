@@ -13,14 +13,17 @@ import (
 
 // NewWriter returns a Writer of lines, each a JSON object without its line break, to root/<view>/NNNNN.jsonl.
 func NewWriter(root, view string, first, step int) *outfile.Writer[[]byte] {
-	return outfile.NewWriter(root, view, ".jsonl", first, step, func(w io.Writer) (outfile.Encoder[[]byte], error) { return lines{w}, nil })
+	return outfile.NewWriter(root, view, ".jsonl", first, step, func(out *outfile.Output) (outfile.Encoder[[]byte], error) { return lines{out}, nil })
 }
 
 // lines is the encoder of a file.
-type lines struct{ to io.Writer }
+type lines struct{ to *outfile.Output }
+
+// Fits implements outfile.Encoder.
+func (l lines) Fits(size int64) (bool, error) { return l.to.Bytes()+size+1 <= outfile.MaxFile, nil }
 
 // Write implements outfile.Encoder.
-func (l lines) Write(line []byte) error {
+func (l lines) Write(line []byte, _ int64) error {
 	if bytes.IndexByte(line, '\n') >= 0 {
 		return errors.New("a line of JSON contains a line break")
 	}
@@ -30,9 +33,6 @@ func (l lines) Write(line []byte) error {
 	}
 	return err
 }
-
-// Buffered implements outfile.Encoder.
-func (lines) Buffered() int64 { return 1 }
 
 // Close implements outfile.Encoder.
 func (lines) Close() error { return nil }

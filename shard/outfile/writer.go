@@ -3,27 +3,26 @@ package outfile
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"path/filepath"
 )
 
-// Encoder encodes the rows of one file.
+// Encoder encodes the rows of one file. Sizes of rows are in bytes before compression.
 type Encoder[R any] interface {
-	// Write adds a row. It may keep it until the next call or Close, but not the row's memory.
-	Write(row R) error
-	// Buffered is an upper bound on the bytes that Close would still write.
-	Buffered() int64
+	// Fits reports whether the file, which has rows, can take another one of this size.
+	Fits(size int64) (bool, error)
+	// Write adds a row. It does not keep the row's memory.
+	Write(row R, size int64) error
 	// Close writes the end of the file.
 	Close() error
 }
 
 // Writer writes rows to numbered files of a view's folder, of at most MaxFile bytes. Its memory is that of the
-// encoder. It is not safe for concurrent use.
+// encoder and does not grow with the number of rows. It is not safe for concurrent use.
 type Writer[R any] struct {
 	root, view, suffix string
 	first, step        int
-	begin              func(io.Writer) (Encoder[R], error)
+	begin              func(*Output) (Encoder[R], error)
 
 	files []File
 	out   *Output
@@ -33,7 +32,7 @@ type Writer[R any] struct {
 
 // NewWriter returns a Writer for root/<view>/NNNNN<suffix>, whose numbers are first, first + step, …; begin starts a
 // file. It creates no file before the first row.
-func NewWriter[R any](root, view, suffix string, first, step int, begin func(io.Writer) (Encoder[R], error)) *Writer[R] {
+func NewWriter[R any](root, view, suffix string, first, step int, begin func(*Output) (Encoder[R], error)) *Writer[R] {
 	return &Writer[R]{root: root, view: view, suffix: suffix, first: first, step: max(step, 1), begin: begin}
 }
 
@@ -54,21 +53,31 @@ func (w *Writer[R]) Write(row R, size Size) error {
 	if size.Bytes > MaxRow {
 		return fmt.Errorf("a row of %d bytes is over %d", size.Bytes, int64(MaxRow))
 	}
-	if w.rows != nil && w.out.Bytes()+w.rows.Buffered()+size.Bytes > MaxFile {
-		if err := w.closeFile(); err != nil {
-			return err
-		}
+	if err := w.makeRoom(size.Bytes); err != nil {
+		return err
 	}
 	if err := w.ensureOpen(); err != nil {
 		return err
 	}
-	if err := w.rows.Write(row); err != nil {
+	if err := w.rows.Write(row, size.Bytes); err != nil {
 		return err
 	}
 	w.sum.Rows++
 	w.sum.Tokens += size.Tokens
 	w.sum.SupervisedTokens += size.Supervised
 	return nil
+}
+
+// makeRoom ends the open file if the next row does not fit.
+func (w *Writer[R]) makeRoom(size int64) error {
+	if w.rows == nil {
+		return nil
+	}
+	fits, err := w.rows.Fits(size)
+	if fits || err != nil {
+		return err
+	}
+	return w.closeFile()
 }
 
 // EndFile finishes the file; the next row starts a new one. If no file is open, it creates

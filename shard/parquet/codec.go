@@ -12,8 +12,8 @@ import (
 // encoder with a window of 16 MiB for each file and retains unused ones.
 type codec struct{ zstd.Codec }
 
-// encoder returns the one encoder, which compresses as many pages at a time as there are processor cores.
-var encoder = sync.OnceValue(func() *kzstd.Encoder {
+// zstdEncoder returns the one encoder, which compresses as many pages at a time as there are processor cores.
+var zstdEncoder = sync.OnceValue(func() *kzstd.Encoder {
 	e, err := kzstd.NewWriter(nil, kzstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)), kzstd.WithLowerEncoderMem(true),
 		kzstd.WithEncoderLevel(kzstd.SpeedDefault), kzstd.WithZeroFrames(true), kzstd.WithEncoderCRC(false))
 	if err != nil { // the options are valid
@@ -23,4 +23,6 @@ var encoder = sync.OnceValue(func() *kzstd.Encoder {
 })
 
 // Encode compresses a page.
-func (*codec) Encode(dst, src []byte) ([]byte, error) { return encoder().EncodeAll(src, dst[:0]), nil }
+func (*codec) Encode(dst, src []byte) ([]byte, error) {
+	return zstdEncoder().EncodeAll(src, dst[:0]), nil
+}

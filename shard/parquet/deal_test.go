@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"relabel/shard/outfile"
 )
 
 func TestRowsAreDealtEvenlyToAMultipleOfTheDataParallelSize(t *testing.T) {
@@ -34,7 +36,7 @@ func TestFilesEndWhereRequestedAndMayBeEmpty(t *testing.T) {
 	w := NewWriter[testRow](root, Layout{View: "packed", LossMask: "rolled-1", Infix: ".idx", First: 7}, "test")
 	for _, rows := range []int{2, 0, 1} {
 		for range rows {
-			if err := w.Write(testRow{ID: "1", Text: "a"}, Size{Bytes: 2, Tokens: 5, Supervised: 3}); err != nil {
+			if err := w.Write(testRow{ID: "1", Text: "a"}, outfile.Size{Bytes: 2, Tokens: 5, Supervised: 3}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
+
+	"relabel/shard/outfile"
 )
 
 type testRow struct {
@@ -22,12 +24,11 @@ type testRow struct {
 func (r testRow) size() int64 { return int64(len(r.ID) + len(r.Text) + len(r.Kind)) }
 
 // write writes rows under the limits given and returns the files with their folder.
-func write(t rapid.TB, root string, l limits, rows []testRow) []File {
-	w := NewWriter[testRow](root, Layout{View: "view", LossMask: "none"}, "test")
-	w.limits = l
+func write(t rapid.TB, root string, l limits, rows []testRow) []outfile.File {
+	w := newWriter[testRow](root, Layout{View: "view", LossMask: "none"}, "test", l)
 	defer w.Abort()
 	for _, r := range rows {
-		if err := w.Write(r, Size{Bytes: r.size()}); err != nil {
+		if err := w.Write(r, outfile.Size{Bytes: r.size()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,7 +78,7 @@ func TestRowGroupsAndFilesStayWithinTheirLimits(t *testing.T) {
 }
 
 // readBack reads a file's rows and checks the file against f and the limits.
-func readBack(t rapid.TB, root string, f File, l limits) []testRow {
+func readBack(t rapid.TB, root string, f outfile.File, l limits) []testRow {
 	name := filepath.Join(root, f.Path)
 	raw, err := os.ReadFile(name)
 	if err != nil {
@@ -119,7 +120,7 @@ func TestTheLimitsOfShardsHoldForTheLargestRowsThatDoNotCompress(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	var rows []testRow
 	for i := range 4 {
-		text := make([]byte, MaxRow-10)
+		text := make([]byte, outfile.MaxRow-10)
 		random.Read(text)
 		rows = append(rows, testRow{fmt.Sprint(i), string(text), "k"})
 	}
@@ -127,7 +128,7 @@ func TestTheLimitsOfShardsHoldForTheLargestRowsThatDoNotCompress(t *testing.T) {
 		readBack(t, root, f, shardLimits)
 	}
 	w := NewWriter[testRow](root, Layout{View: "other"}, "test")
-	if err := w.Write(testRow{}, Size{Bytes: MaxRow + 1}); err == nil {
+	if err := w.Write(testRow{}, outfile.Size{Bytes: outfile.MaxRow + 1}); err == nil {
 		t.Error("a row over MaxRow was taken")
 	}
 	if _, err := os.Stat(filepath.Join(root, "other")); err == nil {
@@ -140,7 +141,7 @@ func TestAWriterOverwritesNothing(t *testing.T) {
 	write(t, root, shardLimits, []testRow{{"1", "a", "k"}})
 	w := NewWriter[testRow](root, Layout{View: "view", LossMask: "none"}, "test")
 	defer w.Abort()
-	if err := w.Write(testRow{}, Size{}); !os.IsExist(err) {
+	if err := w.Write(testRow{}, outfile.Size{}); !os.IsExist(err) {
 		t.Errorf("got %v", err)
 	}
 }

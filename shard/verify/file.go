@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 
 	"relabel"
-	"relabel/shard/parquet"
+	"relabel/shard/outfile"
 	"relabel/shard/render"
 	"relabel/shard/rows"
 )
@@ -126,8 +126,8 @@ func (f *fileCheck) checkHash(file io.Reader) (size int64, err error) {
 	if size, err = io.Copy(hash, file); err != nil {
 		return 0, fmt.Errorf("cannot be read: %w", err)
 	}
-	if size > parquet.MaxFile {
-		f.refuse("file", f.entry.Path, "", "has %d bytes, more than %d", size, parquet.MaxFile)
+	if size > outfile.MaxFile {
+		f.refuse("file", f.entry.Path, "", "has %d bytes, more than %d", size, outfile.MaxFile)
 	}
 	if size != f.entry.Bytes {
 		return 0, fmt.Errorf("has %d bytes, %d in the manifest; its rows are not read", size, f.entry.Bytes)
