@@ -17,7 +17,7 @@ const preferenceProgram = `
 import json, sys
 from datasets import load_dataset
 from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
-from trl import DPOConfig, DPOTrainer, RewardConfig, RewardTrainer
+from trl import DPOConfig, DPOTrainer, KTOConfig, KTOTrainer, RewardConfig, RewardTrainer
 folder, name, out = sys.argv[1:]
 rows = load_dataset(folder, "preference")["train"]
 tokenizer = AutoTokenizer.from_pretrained(name)
@@ -34,6 +34,13 @@ for row, taken in zip(rows, dpo.train_dataset):
         assert row[side][0]["tool_calls"][0]["function"]["arguments"], row[side]
     assert taken["chosen_ids"] != taken["rejected_ids"]
 dpo.train()
+kto = KTOTrainer(model=AutoModelForCausalLM.from_pretrained(name), args=KTOConfig(out, **settings), train_dataset=rows, processing_class=tokenizer)
+assert len(kto.train_dataset) == 2 * len(rows) and sum(kto.train_dataset["label"]) == len(rows)
+pairs = [(r["prompt_ids"], r["completion_ids"]) for r in kto.train_dataset]
+for taken in dpo.train_dataset:
+    for side in "chosen", "rejected":
+        assert (taken["prompt_ids"], taken[side + "_ids"]) in pairs, (side, kto.train_dataset.column_names)
+kto.train()
 reward = AutoModelForSequenceClassification.from_pretrained(name, num_labels=1)
 reward.config.pad_token_id = tokenizer.pad_token_id
 trainer = RewardTrainer(model=reward, args=RewardConfig(out, **settings), train_dataset=rows, processing_class=tokenizer)
@@ -41,7 +48,7 @@ trainer.train()
 print("rows", len(rows))
 `
 
-// TestTRLTrainsOnPreferencesAsTheyAre: DPO and reward training take the view without any code.
+// TestTRLTrainsOnPreferencesAsTheyAre: DPO, KTO and reward training take the view without any code.
 func TestTRLTrainsOnPreferencesAsTheyAre(t *testing.T) {
 	folder := smallQwen3(t)
 	s := storetest.New(t)
