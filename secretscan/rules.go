@@ -10,7 +10,7 @@ import (
 )
 
 // Version is that of the rules. It increases with each change that can change what is found.
-const Version = 1
+const Version = 2
 
 // rule finds the secrets of one form. They begin with one of the heads, which are fast to search for, and match
 // form from there.
@@ -31,7 +31,7 @@ const reach = 8 << 10
 var rules = []rule{
 	{name: "anthropic-key", heads: []string{"sk-ant-"}, form: at(`sk-ant-[a-z]{2,8}[0-9]{2}-[A-Za-z0-9_-]{80,200}`), real: varied},
 	{name: "aws-access-key", heads: []string{"AKIA", "ASIA"}, form: at(`(?:AKIA|ASIA)[A-Z2-7]{16}\b`), real: notExample},
-	{name: "aws-secret-key", heads: []string{"aws_secret_access_key", "AWS_SECRET_ACCESS_KEY", "SecretAccessKey"}, form: at(`\w+\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`), within: true, real: notExample},
+	{name: "aws-secret-key", heads: []string{"aws_secret_access_key", "AWS_SECRET_ACCESS_KEY", "SecretAccessKey"}, form: at(`\w{1,60}\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`), within: true, real: notExample},
 	{name: "azure-storage-key", heads: []string{"AccountKey="}, form: at(`AccountKey=([A-Za-z0-9+/]{86}==)`), within: true, real: notDeveloper},
 	{name: "github-fine-grained-token", heads: []string{"github_pat_"}, form: at(`github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}`), real: varied},
 	{name: "github-token", heads: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, form: at(`gh[pousr]_[A-Za-z0-9]{36,251}`), real: varied},
@@ -40,13 +40,13 @@ var rules = []rule{
 	{name: "google-oauth-secret", heads: []string{"GOCSPX-"}, form: at(`GOCSPX-[A-Za-z0-9_-]{28}`), real: varied},
 	{name: "groq-key", heads: []string{"gsk_"}, form: at(`gsk_[A-Za-z0-9]{52}`), real: varied},
 	{name: "huggingface-token", heads: []string{"hf_"}, form: at(`hf_[A-Za-z]{34}\b`), real: varied},
-	{name: "jwt", heads: []string{"eyJ"}, form: at(`eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}`), real: isJWT},
+	{name: "jwt", heads: []string{"eyJ"}, form: at(`eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}`), may: hasHeader, real: varied},
 	{name: "npm-token", heads: []string{"npm_"}, form: at(`npm_[A-Za-z0-9]{36}\b`), real: varied},
 	{name: "nvidia-key", heads: []string{"nvapi-"}, form: at(`nvapi-[A-Za-z0-9_-]{60,70}`), real: varied},
 	{name: "openai-key", heads: []string{"sk-"}, form: at(`sk-(?:[a-z]{2,12}-)?[A-Za-z0-9_-]{16,100}T3BlbkFJ[A-Za-z0-9_-]{16,100}`), real: varied},
 	{name: "openrouter-key", heads: []string{"sk-or-v1-"}, form: at(`sk-or-v1-[0-9a-f]{64}`), real: varied},
 	{name: "password-in-url", heads: []string{"://"}, form: at(`://[^\s:/?#@"'<>\\]{0,100}:([^\s:/?#@"'<>\\]{6,200})@[A-Za-z0-9.\[-]`), within: true, may: hasUser, real: isPassword},
-	{name: "private-key", heads: []string{"-----BEGIN "}, form: at(`-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\+[nr])*[A-Za-z0-9+/=:,. -]{16,}(?:(?:\s|\\+[nr])+[A-Za-z0-9+/=:,. -]{1,}){1,}`), within: true, real: hasKey},
+	{name: "private-key", heads: []string{"-----BEGIN "}, form: at(`-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\+[nr])*(?:-?[A-Za-z0-9+/=:,. ]){16,}(?:(?:\s|\\+[nr])+(?:-?[A-Za-z0-9+/=:,. ])+)+`), within: true, real: hasKey},
 	{name: "pypi-token", heads: []string{"pypi-AgE"}, form: at(`pypi-AgE[A-Za-z0-9_-]{50,400}`), real: varied},
 	{name: "replicate-token", heads: []string{"r8_"}, form: at(`r8_[A-Za-z0-9]{37}\b`), real: varied},
 	{name: "sendgrid-key", heads: []string{"SG."}, form: at(`SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}`), real: varied},
@@ -95,10 +95,21 @@ func notDeveloper(secret string) bool {
 	return !strings.HasPrefix(secret, "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1") && varied(secret)
 }
 
-// isJWT reports whether the first part of a token is the header of a signed one.
-func isJWT(secret string) bool {
-	head, _, _ := strings.Cut(secret, ".")
-	text, err := base64.RawURLEncoding.DecodeString(head)
+// mostHeader bounds the header of a signed token, in bytes of base64.
+const mostHeader = 2 << 10
+
+// hasHeader reports whether the text behind eyJ is the rest of a signed token's header, up to its dot. The test comes before
+// the form: in a long text of many heads the form would read the same bytes again for each.
+func hasHeader(behind string) bool {
+	behind = behind[:min(len(behind), mostHeader)]
+	end := 0
+	for end < len(behind) && (isWord(behind[end]) || behind[end] == '-') {
+		end++
+	}
+	if end == len(behind) || behind[end] != '.' {
+		return false
+	}
+	text, err := base64.RawURLEncoding.DecodeString("eyJ" + behind[:end])
 	var header struct {
 		Algorithm string `json:"alg"`
 	}

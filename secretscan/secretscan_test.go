@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // letters returns n characters of an alphabet that look random and are always the same.
@@ -123,5 +124,25 @@ func BenchmarkFind(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		s.Find(text)
+	}
+}
+
+// A text that repeats the head of a rule is not read again up to its end for each of them, which took minutes per MiB.
+func TestManyHeadsInARowAreScannedWithoutReadingTheRestForEach(t *testing.T) {
+	done := make(chan int)
+	go func() {
+		found := 0
+		for _, unit := range []string{"eyJ-", "SecretAccessKey", "-----BEGIN RSA PRIVATE KEY-----\n"} {
+			found += len(NewScanner(nil).Find(strings.Repeat(unit, 2<<20/len(unit))))
+		}
+		done <- found
+	}()
+	select {
+	case found := <-done:
+		if found > 0 {
+			t.Errorf("found %d secrets", found)
+		}
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the scan of 6 MiB does not end")
 	}
 }
