@@ -117,6 +117,18 @@ func (c PreferenceCounts) Plus(d PreferenceCounts) PreferenceCounts {
 	return PreferenceCounts{c.Rows + d.Rows, c.Same + d.Same, c.InvalidAction + d.InvalidAction, c.TooClose + d.TooClose}
 }
 
+// Describe describes the counts in words.
+func (c PreferenceCounts) Describe() string {
+	text := counted(c.Rows, "preference", "preferences") + fmt.Sprintf("; %d states without: at %d the student did the same or the teacher acted", c.Same+c.InvalidAction+c.TooClose, c.Same)
+	if c.InvalidAction > 0 {
+		text += fmt.Sprintf(", at %d its action was invalid", c.InvalidAction)
+	}
+	if c.TooClose > 0 {
+		text += fmt.Sprintf(", at %d it was closer than the minimum distance", c.TooClose)
+	}
+	return text
+}
+
 // ManifestRule is the label rule of an iteration. Labels weigh 1 / probability, before normalisation.
 type ManifestRule struct {
 	Rule     LabelRule `json:"rule"`

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"relabel"
@@ -61,8 +62,56 @@ func PrintFiles(e relabel.Export) error {
 	}
 	heads := []string{"FILE", "ROWS", "TOKENS", "SUPERVISED", "BYTES", "SHA-256"}
 	return printTable(e.Files, heads, func(f relabel.ExportFile) []any {
-		return []any{f.Path, f.Rows, f.Tokens, f.SupervisedTokens, f.Bytes, f.SHA256}
+		return []any{f.Path, orDash(f.Rows), orDash(f.Tokens), orDash(f.SupervisedTokens), f.Bytes, f.SHA256}
 	})
+}
+
+// orDash is a count of a file, a dash where it has none.
+func orDash(n int) string {
+	if n == 0 {
+		return "–"
+	}
+	return strconv.Itoa(n)
+}
+
+// printManifest prints what an export has beside its counts: preferences, sources of a mix, secrets, and how to train.
+func printManifest(m relabel.Manifest) error {
+	if m.Preferences != nil {
+		fmt.Println("  " + m.Preferences.Describe())
+	}
+	if m.Secrets != nil {
+		for _, rule := range slices.Sorted(maps.Keys(m.Secrets.Found)) {
+			say("  secrets: %d × %s; README.md lists them, and --exclude-secrets would exclude their states", m.Secrets.Found[rule], rule)
+		}
+	}
+	if m.For != nil {
+		say("  train with %s, in its folder: %s", m.For.Trainer, m.For.Command)
+	}
+	if m.Mix == nil {
+		return nil
+	}
+	return printSources(m)
+}
+
+// printSources prints what each source of a mix gave.
+func printSources(m relabel.Manifest) error {
+	names := map[string]string{}
+	if m.Provenance != nil {
+		for _, run := range m.Provenance.Runs {
+			names[run.ID] = run.Name
+		}
+	}
+	t := newTable("SOURCE", "RUN", "ITERATION", "FACTOR", "LABELS", "SUPERVISED", "WEIGHT", "SHARE OF SOURCE")
+	for n, source := range m.Mix.Sources {
+		name := cmp.Or(names[source.Run], source.Run)
+		for _, it := range source.Iterations {
+			t.row(n, name, it.Iteration, it.Factor, it.Labels, it.SupervisedTokens, fmt.Sprintf("%.6g", it.Weight), fmt.Sprintf("%.2f%%", 100*source.Share))
+		}
+		if len(source.Iterations) == 0 {
+			t.row(n, name, "–", "–", 0, 0, 0, "0.00%")
+		}
+	}
+	return t.print()
 }
 
 // reasonText is why states were excluded, with the flag that would include those of a benchmark or exclusion list.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -31,7 +32,7 @@ func (c *exportShow) Run(ctx context.Context, p *Ports) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(PrintExport(e), PrintOptions(e))
+		return errors.Join(PrintExport(e), showManifest(ctx, cl, e), PrintOptions(e))
 	})
 }
 
@@ -49,5 +50,22 @@ func printFolder(p *Ports, dir string) error {
 	for _, f := range m.Files {
 		e.Files = append(e.Files, relabel.ExportFile{Path: f.Path, SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows, Tokens: f.Tokens, SupervisedTokens: f.SupervisedTokens})
 	}
-	return PrintFiles(e)
+	return errors.Join(PrintFiles(e), printManifest(m))
+}
+
+// showManifest prints what the manifest of a finished export says, read through the server.
+func showManifest(ctx context.Context, cl *Session, e relabel.Export) error {
+	if e.State != relabel.ExportDone {
+		return nil
+	}
+	body, err := cl.ExportFile(ctx, e.ID, "manifest.json")
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	var m relabel.Manifest
+	if err := json.NewDecoder(body).Decode(&m); err != nil {
+		return relabel.Errorf(relabel.CodeInvalid, "manifest.json of the export cannot be read").Because(err)
+	}
+	return printManifest(m)
 }

@@ -50,7 +50,7 @@ func (c *exportStart) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return PrintExport(e)
+		return errors.Join(PrintExport(e), showManifest(ctx, cl, e))
 	})
 }
 

@@ -93,7 +93,7 @@ func notHere(err error, given map[string]string) error {
 		return err
 	}
 	for field, word := range given {
-		if word == "" || !strings.HasPrefix(err.Error(), field+": ") {
+		if word == "" || !strings.HasPrefix(err.Error(), field+": ") || strings.HasPrefix(err.Error(), field+": does not apply") {
 			continue
 		}
 		_, missing := os.Stat(word)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -180,7 +181,7 @@ func (x *Exporter) Prepare(ctx context.Context, recipe relabel.Recipe, e relabel
 	}
 	if !e.Form.Tokens() {
 		if field := tokenField(e.Form); field != "" {
-			return e, relabel.Errorf(relabel.CodeInvalid, "applies to token views only, and none is selected: add linear, packed or tree").On(field)
+			return e, relabel.Errorf(relabel.CodeInvalid, "does not apply to %s: omit it, or add linear, packed or tree", cmp.Or(viewNames(e.Form.Views), "messages")).On(field)
 		}
 	}
 	e.Form = e.Form.WithDefaults()
@@ -230,6 +231,15 @@ func (x *Exporter) Prepare(ctx context.Context, recipe relabel.Recipe, e relabel
 	return e, nil
 }
 
+// viewNames lists views.
+func viewNames(views []relabel.View) string {
+	var names []string
+	for _, v := range views {
+		names = append(names, string(v))
+	}
+	return strings.Join(names, ", ")
+}
+
 func inOrder(views []relabel.View) []relabel.View {
 	return slices.DeleteFunc(slices.Clone(relabel.AllViews), func(v relabel.View) bool { return !slices.Contains(views, v) })
 }
@@ -260,7 +270,7 @@ func checkForm(f relabel.ExportForm) error {
 	case !f.Tokens():
 		return nil
 	case f.Tokenizer == "":
-		return bad("tokenizer", "is required for token views: name a registered one here or in the student's policy")
+		return bad("tokenizer", "is required for all views but messages: name a registered one here or in the student's policy")
 	case f.Template != "" && f.TemplateText != "":
 		return bad("template", "conflicts with template_text: give only one of them")
 	case f.Bare && !slices.Contains(f.Views, relabel.ViewLinear):

@@ -36,8 +36,8 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 	if err != nil {
 		return err
 	}
-	if sum.States == 0 {
-		return emptyExport(run, sum.Excluded)
+	if err := checkRows(run, e.Form, sum); err != nil {
+		return err
 	}
 	m := newManifest(run, e, sum, files)
 	if err := checkSecrets(m.Secrets, hub.IsPlace(e.Destination), e.Form.AllowSecrets); err != nil {
@@ -117,8 +117,18 @@ func (x *Exporter) gather(ctx context.Context, e relabel.Export, scratch *scratc
 	return sum, sources, files, nil
 }
 
-// emptyExport returns the error for a data set without rows, which a trainer would otherwise
-// notice only hours later.
+// checkRows refuses a data set without rows, which a trainer would otherwise notice only hours later.
+func checkRows(run relabel.Run, f relabel.ExportForm, sum summary) error {
+	if sum.States == 0 {
+		return emptyExport(run, sum.Excluded)
+	}
+	if sum.Preferences.Rows == 0 && slices.Equal(f.Views, []relabel.View{relabel.ViewPreference}) {
+		return relabel.Errorf(relabel.CodeConflict, "no state gave a row of the preference view: %s", sum.Preferences.Describe())
+	}
+	return nil
+}
+
+// emptyExport returns the error for a data set without labelled states.
 func emptyExport(run relabel.Run, excluded map[string]int) error {
 	if len(excluded) == 0 {
 		return relabel.Errorf(relabel.CodeConflict, "these iterations have no labelled states")

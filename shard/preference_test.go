@@ -97,6 +97,19 @@ func TestPreferencesAreLabelsOverOtherValidActions(t *testing.T) {
 	}
 }
 
+func TestAnExportOfPreferencesWithoutRowsFails(t *testing.T) {
+	sum := summary{States: 7, Preferences: relabel.PreferenceCounts{Same: 4, InvalidAction: 2, TooClose: 1}}
+	form := relabel.ExportForm{Views: []relabel.View{relabel.ViewPreference}}
+	err := checkRows(relabel.Run{}, form, sum)
+	if want := "at 4 the student did the same or the teacher acted, at 2 its action was invalid, at 1 it was closer"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+	form.Views = append(form.Views, relabel.ViewLinear)
+	if err := checkRows(relabel.Run{}, form, sum); err != nil {
+		t.Errorf("the linear view has rows: %v", err)
+	}
+}
+
 // TestASecretInAnExecutedActionIsFoundInPreferences: only their rows have the action of the state itself.
 func TestASecretInAnExecutedActionIsFoundInPreferences(t *testing.T) {
 	b := &selector{form: relabel.ExportForm{Views: []relabel.View{relabel.ViewMessages}}}

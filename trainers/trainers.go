@@ -47,6 +47,26 @@ func Names() []string {
 	return names
 }
 
+// readers lists the trainers that read a view.
+func readers(v relabel.View) (names []string) {
+	for _, t := range all {
+		if slices.ContainsFunc(t.Routes, func(r Route) bool { return r.View == v }) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// usable lists the trainers that an export can be made for.
+func usable() (names []string) {
+	for _, t := range all {
+		if t.Refused == "" {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
 // All lists the trainers.
 func All() []Trainer { return slices.Clone(all) }
 
@@ -64,7 +84,7 @@ func Find(name string) (Trainer, error) {
 			return t, nil
 		}
 	}
-	return Trainer{}, relabel.Errorf(relabel.CodeInvalid, "there is no trainer %.40q: known are %s", name, strings.Join(Names(), ", ")).On("for")
+	return Trainer{}, relabel.Errorf(relabel.CodeInvalid, "there is no trainer %.40q: choose %s", name, strings.Join(usable(), ", ")).On("for")
 }
 
 // Resolve sets the views, Bare and Dialect of a form from its trainer, if it has one. Views that the form names
@@ -75,7 +95,7 @@ func Resolve(f relabel.ExportForm) (relabel.ExportForm, error) {
 	if f.For == "" {
 		for _, v := range f.Views {
 			if v.ForTrainer() {
-				return f, relabel.Errorf(relabel.CodeInvalid, "%s is written for a trainer: name it in for", v).On("for")
+				return f, relabel.Errorf(relabel.CodeInvalid, "%s is written for a trainer, which must be named too: %s", v, strings.Join(readers(v), ", ")).On("for")
 			}
 		}
 		return f, nil
@@ -143,21 +163,21 @@ func (t Trainer) views() string {
 // form's normalisation, or others, which the last argument names as a clause; "" if there are none.
 func CheckWeights(f relabel.ExportForm, recipe relabel.Recipe, others string) error {
 	route, there := RouteOf(f)
-	why := ""
+	why, instead := "", ""
 	switch {
 	case !there || recipe.OnPolicy() && route.Signed:
 	case recipe.OnPolicy():
 		why = "recipe " + string(recipe) + " has weights of either sign"
 	case route.Weights:
 	case f.Normalisation == relabel.PerTransition:
-		why = "normalisation transition gives weights other than 1"
+		why, instead = "normalisation transition gives weights other than 1", "; or choose normalisation token"
 	default:
 		why = others
 	}
 	if why == "" {
 		return nil
 	}
-	return relabel.Errorf(relabel.CodeInvalid, "%s does not apply such weights to rows of %s, and %s: choose %s", f.For, route.View, why, strings.Join(weighing(recipe.OnPolicy()), ", ")).On("for")
+	return relabel.Errorf(relabel.CodeInvalid, "%s does not apply such weights to rows of %s, and %s: choose %s%s", f.For, route.View, why, strings.Join(weighing(recipe.OnPolicy()), ", "), instead).On("for")
 }
 
 // weighing lists the trainers with a route that applies weights, with signed those of either sign.

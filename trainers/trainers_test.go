@@ -48,8 +48,8 @@ func TestARefusalNamesTheFieldAndTheReason(t *testing.T) {
 	}{
 		{relabel.ExportForm{For: "torchtitan"}, "for", "takes one message of the user"},
 		{relabel.ExportForm{For: "torchtitan"}, "for", "one message of the user"},
-		{relabel.ExportForm{For: "nanogpt"}, "for", "known are trl, prime-rl"},
-		{relabel.ExportForm{Views: []relabel.View{relabel.ViewChat}}, "for", "name it in for"},
+		{relabel.ExportForm{For: "nanogpt"}, "for", "choose trl, prime-rl, verl"},
+		{relabel.ExportForm{Views: []relabel.View{relabel.ViewChat}}, "for", "ms-swift"},
 		{relabel.ExportForm{For: "axolotl", Views: []relabel.View{relabel.ViewTree}}, "views", "axolotl does not read the view tree: it reads linear"},
 		{relabel.ExportForm{For: "trl", Views: []relabel.View{relabel.ViewPacked, relabel.ViewPromptCompletion}}, "views", "an export has one of them"},
 		{relabel.ExportForm{For: "verl", Bare: true}, "bare", "does not read bare rows"},
