@@ -265,6 +265,8 @@ type ExportRow struct {
 	Distance         float32
 	Variables        string // chat_template_kwargs as JSON text
 	Line             string // of chat, without its line break
+	// Parts are the messages or texts of a row of text that was read for display; nil otherwise.
+	Parts []RowPart
 
 	// The token views. Labels are unshifted, and Unsupervised at tokens without loss; weights
 	// have the index of their label.

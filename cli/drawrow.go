@@ -57,6 +57,10 @@ func (d *Drawing) Draw(row *relabel.ExportRow) {
 		d.messages(row)
 		return
 	}
+	if row.Parts != nil {
+		d.parts(row)
+		return
+	}
 	trained := 0
 	for _, label := range row.Labels {
 		if label != relabel.Unsupervised {
@@ -210,6 +214,37 @@ func (d *Drawing) messages(row *relabel.ExportRow) {
 	}
 	d.printf("\n%s %d weights\n", d.paint(headColour, fmt.Sprintf(" label of turn %d ", label.Turn)), len(label.Weights))
 	d.message(label.Message, trainedColour)
+}
+
+// parts prints a row of text: what is trained on in colour, or in brackets.
+func (d *Drawing) parts(row *relabel.ExportRow) {
+	if d.View == relabel.ViewPreference {
+		d.printf("%s: the chosen action is the label, the rejected one was executed; their distance is %v\n", d.View, row.Distance)
+	}
+	for _, p := range row.Parts {
+		d.printf("\n── %s\n", safetext.TerminalLine(p.Head()))
+		body := d.shorten(safetext.Terminal(p.Body()), p.Trained)
+		switch {
+		case !p.Trained:
+			d.printf("%s\n", d.paint(maskedColour, body))
+		case d.Colour:
+			d.printf("%s\n", d.paint(trainedColour, body))
+		default:
+			d.printf("⟦%s⟧\n", body)
+		}
+	}
+}
+
+// Characters shown of each end of a long text that is not trained on.
+const shownText = 400
+
+// shorten cuts the middle out of a long text that is not trained on.
+func (d *Drawing) shorten(text string, trained bool) string {
+	all := []rune(text)
+	if trained || d.All || len(all) <= 3*shownText {
+		return text
+	}
+	return fmt.Sprintf("%s\n… %d characters that are not trained on; --all shows them …\n%s", string(all[:shownText]), len(all)-2*shownText, string(all[len(all)-shownText:]))
 }
 
 func (d *Drawing) message(raw json.RawMessage, colour string) {

@@ -107,3 +107,23 @@ func TestAStateIsShownAsMessages(t *testing.T) {
 		}
 	}
 }
+
+func TestARowOfTextIsShownWithWhatIsTrainedOn(t *testing.T) {
+	state := relabel.Message{Role: relabel.RoleUser, Content: "look\x1b[31m " + strings.Repeat("x", 3000)}
+	label := relabel.Message{Role: relabel.RoleAssistant, ReasoningContent: "hm", Content: "I look.", ToolCalls: []relabel.ToolCall{{ID: "call_1_0", Name: "bash", Arguments: `{"command": "ls"}`}}}
+	row := relabel.ExportRow{ID: "t/1", Parts: []relabel.RowPart{{Message: &state}, {Title: "completion", Message: &label, Trained: true}, {Title: "raw", Text: "{"}}}
+	got := shownRow(t, relabel.ViewPromptCompletion, row, false, false)
+	for _, part := range []string{"row 3 of 9  t/1", "── user\nlook␛[31m ", "characters that are not trained on; --all shows them",
+		"── completion assistant\n⟦(thinks) hm\nI look.\ncall_1_0 bash({\"command\": \"ls\"})⟧\n", "── raw\n{\n"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("no %q in\n%s", part, got)
+		}
+	}
+	if all := shownRow(t, relabel.ViewChat, row, true, true); !strings.Contains(all, trainedColour+"I look."+plainColour) || !strings.Contains(all, strings.Repeat("x", 3000)) {
+		t.Errorf("in colour: %q", all)
+	}
+	row.Distance = 0.5
+	if got := shownRow(t, relabel.ViewPreference, row, false, true); !strings.Contains(got, "the chosen action is the label, the rejected one was executed; their distance is 0.5") {
+		t.Errorf("of preferences: %s", got)
+	}
+}

@@ -14,10 +14,10 @@ import (
 
 // rowFlags choose a row of an export's folder.
 type rowFlags struct {
-	Row       string `placeholder:"N|ROW_ID" help:"Show the tokens of a row, given by its number in the view, from 0, or its row_id. Tokens that are trained on are in colour, or in brackets without a terminal or with NO_COLOR."`
-	View      string `placeholder:"VIEW" enum:",messages,linear,packed,tree" default:"" help:"View of the row. Default: linear, or another token view."`
+	Row       string `placeholder:"N|ROW_ID" help:"Show the tokens or the messages of a row, given by its number in the view, from 0, or its row_id. What is trained on is in colour, or in brackets without a terminal or with NO_COLOR."`
+	View      string `placeholder:"VIEW" enum:",messages,linear,packed,tree,preference,arrow,prompt_completion,chat" default:"" help:"View of the row. Default: linear, or another token view, or the only view."`
 	Tokenizer string `placeholder:"DIR" type:"existingdir" help:"Folder of the tokenizer. Default: the registered one, from the running server, or the folder that the manifest names."`
-	All       bool   `help:"Do not shorten long runs of tokens that are not trained on."`
+	All       bool   `help:"Do not shorten long runs of tokens and texts that are not trained on."`
 }
 
 // show prints a row.
@@ -60,7 +60,7 @@ func (f rowFlags) inView(name string) bool {
 // view returns the requested view, or the first token view.
 func (f rowFlags) view(m relabel.Manifest) (relabel.View, error) {
 	asked := relabel.View(f.View)
-	for _, v := range []relabel.View{relabel.ViewLinear, relabel.ViewTree, relabel.ViewPacked, relabel.ViewMessages} {
+	for _, v := range []relabel.View{relabel.ViewLinear, relabel.ViewTree, relabel.ViewPacked, relabel.ViewArrow, relabel.ViewChat, relabel.ViewPromptCompletion, relabel.ViewPreference, relabel.ViewMessages} {
 		if asked == "" && slices.Contains(m.Views, v) {
 			asked = v
 		}

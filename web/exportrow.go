@@ -16,9 +16,19 @@ type rowView struct {
 	Number         int
 	Blocks         []rowBlock
 	Hidden         int // blocks of other trajectories that are not shown
-	Trained        int // tokens of labels
+	Trained        int // tokens of labels, or parts
+	Parts          []rowPart
 	Previous, Next string
 }
+
+// rowPart is a message or a text of a row of text.
+type rowPart struct {
+	relabel.RowPart
+	Folded bool // long, and not trained on: closed at first
+}
+
+// foldedText is the length in bytes above which texts that are not trained on are folded.
+const foldedText = 4000
 
 // Address is that of the whole row.
 func (v rowView) Address() string { return rowPath(v.Export.ID, v.View, v.Number) }
@@ -59,8 +69,16 @@ func (v *viewer) readRow(ctx context.Context, e relabel.Export, of relabel.View,
 		return view, err
 	}
 	view.Blocks = blocksOf(&view.Row)
-	for _, s := range view.Row.Spans {
-		view.Trained += s.Length
+	for _, label := range view.Row.Labels {
+		if label != relabel.Unsupervised {
+			view.Trained++
+		}
+	}
+	for _, p := range view.Row.Parts {
+		view.Parts = append(view.Parts, rowPart{p, !p.Trained && len(p.Body()) > foldedText})
+		if p.Trained {
+			view.Trained++
+		}
 	}
 	return view, nil
 }

@@ -14,6 +14,12 @@ import (
 type shownRows struct{}
 
 func (shownRows) Row(_ context.Context, _ relabel.Export, view relabel.View, n int) (relabel.ShownRow, error) {
+	if view == relabel.ViewPreference && n == 0 {
+		return relabel.ShownRow{File: "preference/00000.parquet", Of: 1, Row: relabel.ExportRow{ID: "t/1", Distance: 0.5, Parts: []relabel.RowPart{
+			{Message: &relabel.Message{Role: relabel.RoleTool, Content: hostile + strings.Repeat("long ", 2000)}},
+			{Title: "chosen", Message: &relabel.Message{Role: relabel.RoleAssistant, Content: "I chose"}, Trained: true},
+			{Title: "rejected", Text: "{not a message"}}}}, nil
+	}
 	if view != relabel.ViewTree || n != 0 {
 		return relabel.ShownRow{}, relabel.Errorf(relabel.CodeNotFound, "there is no row %d", n)
 	}
@@ -92,6 +98,15 @@ func TestAnExportIsShownWithItsRows(t *testing.T) {
 	}
 	if strings.Contains(row, "<script>alert") || strings.Contains(row, "\u202e") {
 		t.Error("text of others is not inert")
+	}
+	text := s.get(200, path+"/rows/preference/0")
+	for _, want := range []string{"3 messages or texts", "◆ 1 trained on", "distance 0.5", "chosen assistant", "the label, which is preferred", "I chose", "{not a message", "bytes, not trained on</summary>"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the row of text lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "<script>alert") {
+		t.Error("text of others is not inert in a row of text")
 	}
 }
 

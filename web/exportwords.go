@@ -80,5 +80,5 @@ var excludedWords = map[string]string{
 	"reasoning_not_rendered":    "reasoning is kept, but the template drops it",
 }
 
-// Opens reports whether the viewer can show a row of the view: those that are written for one trainer are files only.
-func (v viewRows) Opens() bool { return v.Rows > 0 && !v.View.ForTrainer() }
+// Opens reports whether the viewer can show a row of the view.
+func (v viewRows) Opens() bool { return v.Rows > 0 }

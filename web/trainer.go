@@ -106,7 +106,10 @@ func likeliest(views []relabel.View) relabel.View {
 			return v
 		}
 	}
-	return relabel.ViewMessages
+	if slices.Contains(views, relabel.ViewMessages) || len(views) == 0 {
+		return relabel.ViewMessages
+	}
+	return views[0]
 }
 
 // findRows finds the rows in the files of the part that contains the trajectory.

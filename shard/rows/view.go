@@ -27,8 +27,10 @@ type Bytes interface {
 // View is one view of an export. Its rows are numbered from 0 over its files in order of file
 // name, as in load_dataset.
 type View struct {
-	files []relabel.ManifestFile
-	open  Source
+	name    relabel.View
+	dialect relabel.Dialect // of rows of text; "" without
+	files   []relabel.ManifestFile
+	open    Source
 }
 
 // NewView returns a view of the export that m describes.
@@ -40,7 +42,11 @@ func NewView(m relabel.Manifest, view relabel.View, open Source) View {
 		}
 	}
 	slices.SortFunc(files, func(a, b relabel.ManifestFile) int { return cmp.Compare(a.Path, b.Path) })
-	return View{files, open}
+	v := View{name: view, files: files, open: open}
+	if m.For != nil {
+		v.dialect = m.For.Dialect
+	}
+	return v
 }
 
 // FolderView is NewView for an export in a folder.
@@ -75,8 +81,8 @@ func (v View) Len() (n int) {
 	return n
 }
 
-// At reads row n and returns the file that contains it. It reads only the pages of that row.
-// CodeNotFound if the row does not exist.
+// At reads row n, with its parts if it is text, and returns the file that contains it. Of a Parquet file it reads only the
+// pages of that row. CodeNotFound if the row does not exist.
 func (v View) At(n int) (row relabel.ExportRow, path string, err error) {
 	left := n
 	for _, f := range v.files {
@@ -84,12 +90,7 @@ func (v View) At(n int) (row relabel.ExportRow, path string, err error) {
 			left -= f.Rows
 			continue
 		}
-		err := v.with(f, func(r *File) error {
-			if err := r.SeekRow(int64(left)); err != nil {
-				return err
-			}
-			return r.Next(&row)
-		})
+		err := v.read(f, left, &row)
 		return row, f.Path, err
 	}
 	return row, "", relabel.Errorf(relabel.CodeNotFound, "there is no row %d: the view has %d, from 0", n, v.Len())
@@ -112,20 +113,15 @@ func (v View) with(f relabel.ManifestFile, do func(*File) error) (err error) {
 	return nil
 }
 
-// Named returns the number of the row with a row_id, reading that column only. CodeNotFound
+// Named returns the number of the row with a row_id, reading of Parquet files that column only. CodeNotFound
 // if there is none.
 func (v View) Named(id string) (int, error) {
+	if v.name == relabel.ViewArrow || v.dialect == relabel.DialectWeight && v.name == relabel.ViewChat {
+		return 0, relabel.Errorf(relabel.CodeNotFound, "%q is not the number of a row, and the rows of %s have no names: the view has %d rows, from 0", id, v.name, v.Len())
+	}
 	before := 0
 	for _, f := range v.files {
-		found := -1
-		err := v.with(f, func(r *File) error {
-			return each(r.Reader, []*parquet.Cursor{r.Cursor("row_id")}, func(n int, of []*parquet.Cursor) bool {
-				if len(of[0].Texts) == 1 && of[0].Texts[0] == id {
-					found = n
-				}
-				return found < 0
-			})
-		})
+		found, err := v.named(f, id)
 		if err != nil {
 			return 0, err
 		}
@@ -134,16 +130,16 @@ func (v View) Named(id string) (int, error) {
 		}
 		before += f.Rows
 	}
-	return 0, relabel.Errorf(relabel.CodeNotFound, "the view has no row %q", id)
+	return 0, relabel.Errorf(relabel.CodeNotFound, "the view has no row named %q; its %d rows also have numbers, from 0", id, v.Len())
 }
 
 // Of lists the labels of a trajectory with the rows that contain them, in row order; none for
-// bare rows. It reads only spans, or row_id in files without spans, of the files that in
+// bare rows, nor for files that are not Parquet. It reads only spans, or row_id in files without spans, of the files that in
 // accepts.
 func (v View) Of(trajectory string, in func(path string) bool) (held []relabel.HeldLabel, err error) {
 	before := 0
 	for _, f := range v.files {
-		if in(f.Path) {
+		if in(f.Path) && v.name.IsParquet() {
 			err := v.with(f, func(r *File) error {
 				found, err := r.of(trajectory)
 				for _, h := range found {
@@ -195,6 +191,18 @@ func (f *File) named(trajectory string) (held []relabel.HeldLabel, err error) {
 		return true
 	})
 	return held, err
+}
+
+// find returns the number of the row with a row_id, -1 if there is none.
+func (f *File) find(id string) (found int, err error) {
+	found = -1
+	err = each(f.Reader, []*parquet.Cursor{f.Cursor("row_id")}, func(n int, of []*parquet.Cursor) bool {
+		if len(of[0].Texts) == 1 && of[0].Texts[0] == id {
+			found = n
+		}
+		return found < 0
+	})
+	return found, err
 }
 
 // each calls do for the rows of some columns until it returns false. A missing column has no rows.
