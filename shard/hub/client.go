@@ -182,10 +182,7 @@ func (c *Client) own(u *url.URL) bool {
 
 // repeat calls do until it succeeds, fails for a reason that lasts, or has failed too often.
 func (c *Client) repeat(ctx context.Context, do func() error) error {
-	pause := c.Pause
-	if pause == 0 {
-		pause = time.Second
-	}
+	pause := c.firstPause()
 	for attempt := 1; ; attempt++ {
 		err := do()
 		if err == nil || ctx.Err() != nil || attempt == cmp.Or(c.attempts, mostAttempts) || !passes(err) {
@@ -201,6 +198,9 @@ func (c *Client) repeat(ctx context.Context, do func() error) error {
 		}
 	}
 }
+
+// firstPause is the wait before a second attempt.
+func (c *Client) firstPause() time.Duration { return cmp.Or(c.Pause, time.Second) }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

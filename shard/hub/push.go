@@ -118,7 +118,7 @@ func (c *Client) Push(ctx context.Context, p Place, files []File, summary string
 		if !c.unclear(err) {
 			return "", err
 		}
-		if err := sleep(ctx, max(c.Pause, retryAfter(err))); err != nil {
+		if err := sleep(ctx, max(c.firstPause(), retryAfter(err))); err != nil {
 			return "", err
 		}
 	}
@@ -130,7 +130,7 @@ func (c *Client) Push(ctx context.Context, p Place, files []File, summary string
 func (c *Client) unclear(err error) bool {
 	status := statusOf(err)
 	return status == http.StatusConflict || status == http.StatusPreconditionFailed ||
-		passes(err) && retryAfter(err) <= max(c.Patience, c.Pause)
+		passes(err) && retryAfter(err) <= max(c.Patience, c.firstPause())
 }
 
 // difference is what a commit must change.
@@ -164,7 +164,7 @@ func (c *Client) compare(ctx context.Context, p Place, commit string, files []Fi
 			if same {
 				continue
 			}
-			if earlier == nil {
+			if !slices.Contains(earlier, f.Name) {
 				return d, taken(p, f.Name)
 			}
 		}

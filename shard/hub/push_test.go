@@ -158,6 +158,19 @@ func TestFilesThatAreNoExportsAreNotOverwritten(t *testing.T) {
 	}
 }
 
+func TestFilesBesideAnEarlierExportAreNotOverwritten(t *testing.T) {
+	s := hubtest.Start(t)
+	push(t, s, "hf://acme/set", set(t, round(1)))
+	s.Write("acme/set", "main", "packed/00002.parquet", "somebody's")
+	_, err := client(s).Push(context.Background(), place(t, "hf://acme/set"), set(t, round(2)), "again", func(int64) {})
+	if relabel.CodeOf(err) != relabel.CodeConflict || !strings.Contains(err.Error(), "packed/00002.parquet") {
+		t.Error(err)
+	}
+	if got := s.Files("acme/set", "main")["packed/00002.parquet"]; got != "somebody's" {
+		t.Errorf("it is %q now", got)
+	}
+}
+
 func TestLargeFilesAreSentInParts(t *testing.T) {
 	s := hubtest.Start(t)
 	s.PartBytes = 100
