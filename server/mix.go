@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"relabel"
 	"relabel/api"
@@ -27,6 +28,9 @@ func (s *site) mix(ctx context.Context, b api.NewExport, run relabel.Run, own re
 	for i, of := range b.Mix.Sources {
 		source, err := s.mixSource(ctx, of)
 		if err != nil {
+			return nil, below(fmt.Sprintf("mix.sources[%d].", i), err)
+		}
+		if err := checkOnce(m.Sources, source.Selection.Conversations); err != nil {
 			return nil, below(fmt.Sprintf("mix.sources[%d].", i), err)
 		}
 		m.Sources = append(m.Sources, source)
@@ -55,6 +59,17 @@ func (s *site) mixSource(ctx context.Context, of api.NewMixSource) (source relab
 		return source, err
 	}
 	return source, checkSelected(source.Weights, source.Selection)
+}
+
+// checkOnce refuses a conversation set that an earlier source is: its rows would be there twice under the same names.
+func checkOnce(earlier []relabel.MixSource, set *relabel.ConversationSet) error {
+	same := func(s relabel.MixSource) bool {
+		return set != nil && s.Selection.Conversations != nil && s.Selection.Conversations.ID == set.ID
+	}
+	if slices.ContainsFunc(earlier, same) {
+		return relabel.Errorf(relabel.CodeInvalid, "%s is a source already: give it once, with one weight", set.Name).On("conversations")
+	}
+	return nil
 }
 
 // checkSelected refuses the weight of an iteration that is not selected: a mistyped number would silently weigh

@@ -13,6 +13,7 @@ func TestAMixIsRefusedByItsField(t *testing.T) {
 	s := start(t)
 	ids := s.seed()
 	s.store.iterations[0].State = relabel.IterationDone
+	s.store.conversations = []relabel.ConversationSet{{ID: relabel.NewID(), Name: "general"}}
 	ask := func(mix string) answerOf {
 		return s.post("/v1/exports", `{"run":"`+ids.run+`","mix":`+strings.ReplaceAll(mix, "RUN", ids.run)+`}`)
 	}
@@ -25,6 +26,7 @@ func TestAMixIsRefusedByItsField(t *testing.T) {
 		{"body.mix.weights.weight", `{"weights":{"weight":0}}`},
 		{"body.mix.sources[0].weights.age_decay", `{"sources":[{"run":"RUN","weights":{"age_decay":1.5}}]}`},
 		{"mix", `{"weights":{"weight":0.5}}`}, // the view messages has no weights
+		{"mix.sources[1].conversations", `{"sources":[{"conversations":"general"},{"conversations":"general"}]}`},
 		{"mix", `{}`},
 		{"mix", `{"sources":[],"sampled":true}`},
 		{"mix.weights.iterations[1].iteration", `{"weights":{"iterations":[{"iteration":1,"weight":0.5},{"iteration":2,"weight":0.5}]}}`},
