@@ -72,7 +72,7 @@ const (
 // ExportForm is the format of an export. Fields about tokens are empty if messages is the only
 // view.
 type ExportForm struct {
-	Views []View `json:"views,omitempty" name:"view" minItems:"1" maxItems:"8" uniqueItems:"true" enum:"messages,linear,packed,tree,preference,arrow,prompt_completion,chat" doc:"Row formats. Default: messages; with for, what that trainer reads. arrow, prompt_completion and chat are written for a trainer only."`
+	Views []View `json:"views,omitempty" name:"view" minItems:"1" maxItems:"8" uniqueItems:"true" enum:"messages,linear,packed,tree,preference,arrow,prompt_completion,chat" doc:"Row formats. Default: messages; with a trainer (for), what it reads. arrow, prompt_completion and chat are written for a trainer only."`
 	// For is the name of a trainer of package trainers, which determines views, Bare and Dialect.
 	For     string  `json:"for,omitempty" placeholder:"TRAINER" maxLength:"40" help:"Write what this trainer's loader reads, with its configuration, or refuse with the reason: trl, verl, axolotl, llama-factory, ms-swift, openrlhf, megatron-bridge, nemo-rl, automodel, skyrl, slime, tinker, openai, prime-rl." doc:"Write what this trainer's loader reads, with its configuration, or refuse with the reason: trl, prime-rl, verl, slime, nemo-rl, automodel, megatron-bridge, axolotl, ms-swift, llama-factory, skyrl, openrlhf, tinker or openai. Views may add messages and linear, or name another view that the trainer reads."`
 	Dialect Dialect `json:"dialect,omitempty" kong:"-" readOnly:"true" doc:"Form of the rows of chat or prompt_completion, from for; absent without such a view."`

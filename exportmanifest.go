@@ -117,6 +117,18 @@ func (c PreferenceCounts) Plus(d PreferenceCounts) PreferenceCounts {
 	return PreferenceCounts{c.Rows + d.Rows, c.Same + d.Same, c.InvalidAction + d.InvalidAction, c.TooClose + d.TooClose}
 }
 
+// SourceName returns the name of a source's run, or of its conversation set, from what ManifestSource.Run has.
+func (m Manifest) SourceName(run string) string {
+	if m.Provenance != nil {
+		for _, of := range m.Provenance.Runs {
+			if of.ID == run {
+				return of.Name
+			}
+		}
+	}
+	return run
+}
+
 // Describe describes the counts in words.
 func (c PreferenceCounts) Describe() string {
 	text := counted(c.Rows, "preference", "preferences") + fmt.Sprintf("; %d states without: at %d the student did the same or the teacher acted", c.Same+c.InvalidAction+c.TooClose, c.Same)

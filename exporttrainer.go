@@ -1,5 +1,7 @@
 package relabel
 
+import "strings"
+
 // Dialect is the form of rows of text: the names of their fields, as a trainer's loader reads them.
 type Dialect string
 
@@ -29,4 +31,12 @@ type ManifestFor struct {
 type ManifestForFile struct {
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"`
+}
+
+// Script returns the name of the script that the command line runs, "" if it runs a program of the trainer.
+func (f ManifestFor) Script() string {
+	if words := strings.Fields(f.Command); len(words) > 1 && words[0] == "sh" {
+		return words[1]
+	}
+	return ""
 }

@@ -28,7 +28,7 @@ type LabelSelection struct {
 type NewExport struct {
 	Run string `json:"run" arg:"" minLength:"1" maxLength:"200" doc:"The run: its id, or its name if no other has it."`
 	LabelSelection
-	Mix                *NewMix `json:"mix,omitempty" type:"jsonfile" placeholder:"FILE" help:"JSON file that says how labels are mixed: further sources, weights, labels per task; see the documentation of training." doc:"How labels are mixed: further sources beside the run, weights, a maximum of labels per task, and each state with its label once. Default: the labels of the run alone."`
+	Mix                *NewMix `json:"mix,omitempty" type:"jsonfile" placeholder:"FILE" help:"JSON file that says how labels are mixed: further sources, weights, labels per task; docs/training.md describes it." doc:"How labels are mixed: further sources beside the run, weights, a maximum of labels per task, and each state with its label once. Default: the labels of the run alone."`
 	Destination        string  `json:"destination,omitempty" placeholder:"URL" maxLength:"2000" help:"Write the export to a bucket, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix, or to a data set of the Hugging Face Hub, hf://organisation/name. Default: the exports' folder." doc:"URL of the bucket that the export is written to, such as s3://bucket/prefix?region=eu-west-1 or azblob://container/prefix, or of a data set of the Hugging Face Hub, such as hf://organisation/name; keys come from the workers' environment. Empty: the exports' folder of this server."`
 	relabel.ExportForm         // how rows are written
 }

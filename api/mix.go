@@ -9,7 +9,7 @@ import (
 // NewMix says how an export mixes labels.
 type NewMix struct {
 	Weights       *relabel.LabelWeights `json:"weights,omitempty" doc:"Factors of the weights of the run's own labels. Default: 1."`
-	Sources       []NewMixSource        `json:"sources,omitempty" maxItems:"100" doc:"Further sources of labels, in order. Default: none."`
+	Sources       []NewMixSource        `json:"sources,omitempty" maxItems:"100" doc:"Further sources of labels, in order, such as [{\"run\": \"other\", \"weights\": {\"weight\": 0.5}}, {\"conversations\": \"general\"}]. Default: none."`
 	LabelsPerTask int                   `json:"labels_per_task,omitempty" minimum:"1" maximum:"1000000" doc:"Maximum number of labels of a task (an instance id) over all sources, drawn by the run's seed; the others are excluded and counted as over_labels_per_task. Default: all."`
 	Unique        bool                  `json:"unique,omitempty" doc:"Export a state with the same label once, from the first source that has it; the others are excluded and counted as duplicate. Default: each as often as it was collected."`
 	Sampled       bool                  `json:"sampled,omitempty" doc:"Take the weights, of at most 1, as the probabilities with which labels are exported, drawn by the run's seed; each exported label then has weight 1, and the others are excluded and counted as not_sampled. For trainers without weights."`

@@ -95,15 +95,9 @@ func printManifest(m relabel.Manifest) error {
 
 // printSources prints what each source of a mix gave.
 func printSources(m relabel.Manifest) error {
-	names := map[string]string{}
-	if m.Provenance != nil {
-		for _, run := range m.Provenance.Runs {
-			names[run.ID] = run.Name
-		}
-	}
 	t := newTable("SOURCE", "RUN", "ITERATION", "FACTOR", "LABELS", "SUPERVISED", "WEIGHT", "SHARE OF SOURCE")
 	for n, source := range m.Mix.Sources {
-		name := cmp.Or(names[source.Run], source.Run)
+		name := m.SourceName(source.Run)
 		for _, it := range source.Iterations {
 			t.row(n, name, it.Iteration, it.Factor, it.Labels, it.SupervisedTokens, fmt.Sprintf("%.6g", it.Weight), fmt.Sprintf("%.2f%%", 100*source.Share))
 		}

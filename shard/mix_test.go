@@ -180,7 +180,7 @@ func TestAMixOfThreeRunsIsTheSameOnAnyNumberOfWorkers(t *testing.T) {
 	}
 	readme, err := os.ReadFile(filepath.Join(dir, readmeName))
 	must(t, err)
-	if row := fmt.Sprintf("| 1 | %s | 1 | 0.5 | 9 | ", b.Run.ID); !strings.Contains(string(readme), row) {
+	if row := fmt.Sprintf("| 1 | %s | 1 | 0.5 | 9 | ", b.Run.Name); !strings.Contains(string(readme), row) {
 		t.Errorf("README.md has no %q:\n%s", row, readme)
 	}
 	share := 0.0

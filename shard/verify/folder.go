@@ -115,11 +115,15 @@ func (c *check) checkFolder() {
 		}
 	}
 	err := filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil {
 			return err
 		}
 		name, err := filepath.Rel(c.dir, path)
-		if name = filepath.ToSlash(name); err == nil && !named[name] {
+		name = filepath.ToSlash(name)
+		switch {
+		case err == nil && d.IsDir() && isForeign(name, named):
+			return fs.SkipDir
+		case err == nil && !d.IsDir() && !named[name]:
 			c.refuse("manifest", name, "", "is not in the manifest")
 		}
 		return err
@@ -130,6 +134,20 @@ func (c *check) checkFolder() {
 	c.checkViewsNamed()
 	c.checkReadme()
 	c.checkProvenance()
+}
+
+// isForeign reports whether a folder of the export has neither listed files nor the name of a view. Training in the
+// export's folder makes such ones: checkpoints, prepared data, __pycache__. No loader takes their files for rows.
+func isForeign(folder string, named map[string]bool) bool {
+	if strings.Contains(folder, "/") || folder == "." || slices.Contains(relabel.AllViews, relabel.View(folder)) {
+		return false
+	}
+	for name := range named {
+		if strings.HasPrefix(name, folder+"/") {
+			return false
+		}
+	}
+	return true
 }
 
 // checkViewsNamed compares the manifest's views with its files.
