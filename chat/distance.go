@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -27,7 +28,37 @@ func Distance(a, b relabel.Message) float64 {
 	return 1 - float64(2*common)/float64(len(words)+len(others))
 }
 
-// wordsOf are the runs of letters, digits and underscores of an action.
+// wordsOf are the runs of letters, digits and underscores of an action: of its calls' names and arguments (their
+// names and values), or of its text.
 func wordsOf(m relabel.Message) []string {
-	return strings.FieldsFunc(ActionKey(m), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
+	texts := []string{m.Content}
+	if len(m.ToolCalls) > 0 {
+		texts = nil
+	}
+	for _, c := range m.ToolCalls {
+		texts = append(texts, c.Name)
+		if v, ok := jsonValue(c.Arguments); ok {
+			texts = appendValues(texts, v)
+		} else {
+			texts = append(texts, c.Arguments)
+		}
+	}
+	return strings.FieldsFunc(strings.Join(texts, " "), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
+}
+
+// appendValues appends the texts in a JSON value, without its escapes.
+func appendValues(texts []string, v any) []string {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			texts = appendValues(append(texts, name), value)
+		}
+	case []any:
+		for _, value := range v {
+			texts = appendValues(texts, value)
+		}
+	default:
+		texts = append(texts, fmt.Sprint(v))
+	}
+	return texts
 }

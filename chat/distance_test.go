@@ -16,9 +16,12 @@ func TestDistanceCountsCommonWords(t *testing.T) {
 		want float64
 	}{
 		{call(`{"command":"ls"}`), call(`{ "command": "ls" }`), 0},
-		{relabel.Message{Content: "yes"}, relabel.Message{Content: "no"}, 0.5}, // "words" is in both keys
+		{relabel.Message{Content: "yes"}, relabel.Message{Content: "no"}, 1},
 		{relabel.Message{Content: "a b"}, relabel.Message{Content: "b a"}, 0},
 		{call(`{"command":"ls"}`), call(`{"command":"ls -l"}`), 0.11},
+		{call(`{"command":"a\nb"}`), call(`{"command":"a b"}`), 0},
+		{relabel.Message{ToolCalls: []relabel.ToolCall{{Name: "look", Arguments: `{"x":[1]}`}}}, call(`{"command":"<ls>"}`), 1},
+		{call(`not JSON`), call(`not {`), 0.2},
 		{relabel.Message{}, relabel.Message{}, 0},
 		{relabel.Message{Content: "\xff"}, relabel.Message{Content: "\xff"}, 0},
 	} {
