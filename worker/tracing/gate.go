@@ -43,7 +43,8 @@ func (g *gate) waiting() int64 { return g.spans.Load() }
 // OnEnd takes a span, or drops it if too many wait.
 func (g *gate) OnEnd(s sdktrace.ReadOnlySpan) {
 	size := sizeOf(s)
-	if g.spans.Add(1) > mostSpans || g.bytes.Add(size) > mostBytes {
+	spans, bytes := g.spans.Add(1), g.bytes.Add(size)
+	if spans > mostSpans || bytes > mostBytes {
 		g.leave(1, size)
 		g.dropped.Add(1)
 		g.say(nil)
