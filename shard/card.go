@@ -63,12 +63,15 @@ func (c card) Size() string {
 	return "10M<n<100M"
 }
 
-// License is the Hub's name of the licence that all tasks have; unknown if no task names one, other if they
+// License is the Hub's name of the licence that all tasks have; unknown if no task names one, other if tasks and conversations
 // have several, or one that the Hub has no name for.
 func (c card) License() string {
 	names := map[string]bool{}
 	for _, l := range c.Licences() {
 		names[hubLicence(l.Name)] = true
+	}
+	if c.Provenance != nil && len(c.Provenance.Conversations) > 0 { // whose licence nobody named
+		names["unknown"] = true
 	}
 	switch {
 	case len(names) == 0, len(names) == 1 && names["unknown"]:

@@ -102,3 +102,15 @@ func TestTheHubsNamesOfLicences(t *testing.T) {
 		}
 	}
 }
+
+func TestTheLicenceOfTasksIsNotThatOfConversationsBesideThem(t *testing.T) {
+	p := &relabel.ManifestProvenance{Repositories: []relabel.ProvenanceRepository{{Name: "acme/one", Licence: "MIT", Tasks: 2}}}
+	c := card{relabel.Manifest{Provenance: p}}
+	if got := c.License(); got != "mit" {
+		t.Errorf("tasks alone have %s", got)
+	}
+	p.Conversations = []relabel.ProvenanceConversations{{Name: "general"}}
+	if got := c.License(); got != "other" {
+		t.Errorf("with conversations it is %s", got)
+	}
+}
