@@ -134,6 +134,19 @@ type Regrading struct {
 	EndedAt      *time.Time   `json:"ended_at,omitempty" doc:"When it ended."`
 }
 
+// CheckRegrade returns a CodeConflict error if no trajectory of the run can be graded again.
+func (r Run) CheckRegrade() error {
+	switch {
+	case r.TaskKind == Localise:
+		return Errorf(CodeConflict, "answers to localise are not graded again: a score follows from the gold alone, without tests")
+	case r.TaskKind == Terminal:
+		return Errorf(CodeConflict, "tasks in a terminal are not graded again: the state that the tests rewarded is gone with its container")
+	case r.Scaffold == ScaffoldImported:
+		return Errorf(CodeConflict, "imported trajectories are not graded again: they were rolled out elsewhere, and their tasks have no image to run tests in")
+	}
+	return nil
+}
+
 // RegradeSelection selects done trajectories of a run.
 type RegradeSelection struct {
 	RunID        ID

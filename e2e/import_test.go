@@ -60,6 +60,9 @@ func TestTrajectoriesOfAnotherHarnessBecomeTrainingData(t *testing.T) {
 	if n := strings.Count(states, `"Be brief."`); n != 2 || strings.Count(states, `"a.py"`) != 1 {
 		t.Errorf("the teacher was asked %d times: %s", n, states)
 	}
+	if said, code := l.command(t, "run", "verify", "others"); code == 0 || !strings.Contains(said, "imported trajectories are not graded again") {
+		t.Errorf("grading again: %d, %s", code, said)
+	}
 	said = l.must(t, "export", "start", "others", "--no-submitted", "--view", "messages")
 	if !strings.Contains(said, "2 labelled states") {
 		t.Errorf("the export says %s", said)

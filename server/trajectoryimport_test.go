@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"relabel"
 	"relabel/atif"
@@ -91,6 +92,16 @@ func TestTrajectoriesOfAnotherRelabelAreImported(t *testing.T) {
 	}
 	if string(back.Own.Patch) != string(was.Own.Patch) || *back.Own.Trajectory.Submitted != *was.Own.Trajectory.Submitted {
 		t.Errorf("the submission is %q", back.Own.Patch)
+	}
+	verify := "/v1/runs/" + a.field("run", "id").(string) + "/verify"
+	for _, again := range []answerOf{s.post(verify, `{"all":true}`), s.post(verify, `{"trajectory":"`+list.field("items", 0, "id").(string)+`","all":true}`), s.get(verify)} {
+		s.refused(again, 409, relabel.CodeConflict, "")
+		if !strings.Contains(again.fieldText("detail"), "imported trajectories are not graded again") {
+			t.Errorf("grading again: %s", again.body)
+		}
+	}
+	if _, err := db.ClaimRegrading(t.Context(), "w", time.Minute); relabel.CodeOf(err) != relabel.CodeNotFound {
+		t.Errorf("a regrading is queued: %v", err)
 	}
 	s.refused(s.post(strings.Replace(path, "teacher="+d.Teacher.Name, "teacher="+d.Student.Name, 1), string(doc), "Content-Type", "application/x-ndjson"), 422, "invalid", "line 1: extra.relabel.teacher")
 }

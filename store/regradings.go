@@ -16,9 +16,10 @@ const QueueRegrade = "regrade"
 
 // regradable are the trajectories tr of a RegradeSelection: $1 run, $2 iteration or null, $3
 // trajectory or null, $4 all, $5 current protections, $6 iteration number or 0. A rollout that the label
-// rule ended submitted nothing on purpose, and a score follows from the gold alone.
+// rule ended submitted nothing on purpose, a score follows from the gold alone, and imported trajectories have no
+// image.
 const regradable = ` FROM trajectories tr WHERE tr.run_id = $1 AND tr.state = 'done' AND tr.verdict <> 'cut'
-	AND (SELECT ru.task_kind FROM runs ru WHERE ru.id = $1) = 'repair' AND ($2::uuid IS NULL OR tr.iteration_id = $2)
+	AND (SELECT ru.task_kind = 'repair' AND ru.scaffold <> '` + relabel.ScaffoldImported + `' FROM runs ru WHERE ru.id = $1) AND ($2::uuid IS NULL OR tr.iteration_id = $2)
 	AND ($6 = 0 OR tr.iteration_id IN (SELECT it.id FROM iterations it WHERE it.run_id = $1 AND it.number = $6))
 	AND ($3::uuid IS NULL OR tr.id = $3) AND ($4 OR tr.protections IS NULL OR tr.protections < $5) `
 
@@ -82,11 +83,8 @@ func (s *Store) RegradeCounts(ctx context.Context, sel relabel.RegradeSelection)
 	if err != nil {
 		return p, err
 	}
-	switch run.TaskKind {
-	case relabel.Localise:
-		return p, relabel.Errorf(relabel.CodeConflict, "answers to localise are not graded again: a score follows from the gold alone, without tests")
-	case relabel.Terminal:
-		return p, relabel.Errorf(relabel.CodeConflict, "tasks in a terminal are not graded again: the state that the tests rewarded is gone with its container")
+	if err := run.CheckRegrade(); err != nil {
+		return p, err
 	}
 	sel.All = true
 	args := regradeArgs(sel)

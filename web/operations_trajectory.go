@@ -13,7 +13,7 @@ func trajectoryOperations(v trajectoryView) (links []operationLink) {
 	if v.relabels() {
 		links = append(links, operationLink{"Relabel…", v.Base() + "/relabel"})
 	}
-	if v.State == relabel.Done && !v.localises() { // a score follows from answer and gold alone
+	if v.State == relabel.Done && v.Run.CheckRegrade() == nil {
 		links = append(links, operationLink{"Grade again…", v.Base() + "/verify"})
 	}
 	return links

@@ -44,3 +44,21 @@ func TestASubmissionIsGradedAgainFromItsPages(t *testing.T) {
 	}
 	contains(t, s.get(200, run), "1 failed", "not graded again", `<a href="`+trajectory+`">`, "&lt;i&gt;no image")
 }
+
+// TestImportedSubmissionsAreNotGradedAgain: there is nothing to test them in.
+func TestImportedSubmissionsAreNotGradedAgain(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	done, _ := s.rollout()
+	for _, change := range []string{"ALTER TABLE runs DISABLE TRIGGER USER", "UPDATE runs SET scaffold = '" + relabel.ScaffoldImported + "'"} { // runs do not change otherwise
+		_, err := s.store.Pool().Exec(t.Context(), change)
+		s.must(err)
+	}
+	run, trajectory := "/runs/"+s.run.ID.String(), "/trajectories/"+done.ID.String()
+	for _, path := range []string{run, trajectory} {
+		if strings.Contains(s.get(200, path), "Grade again") {
+			t.Errorf("%s offers to grade again", path)
+		}
+	}
+	contains(t, s.get(200, trajectory+"/verify"), "The server will refuse this: imported trajectories are not graded again")
+}
