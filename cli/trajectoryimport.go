@@ -5,12 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"relabel"
@@ -33,92 +36,119 @@ func (c *trajectoryImport) Run(ctx context.Context) error {
 	}
 	defer os.Remove(lines.Name())
 	defer lines.Close()
-	size, err := gatherDocuments(lines, c.Files)
-	if err != nil {
+	docs := &documents{to: lines}
+	if err := docs.gather(c.Files); err != nil {
 		return err
 	}
 	if _, err := lines.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
 	return c.With(ctx, func(cl *Session) error {
-		sum, err := cl.ImportTrajectories(ctx, client.Values(c.ImportQuery), lines, size)
+		sum, err := cl.ImportTrajectories(ctx, client.Values(c.ImportQuery), lines, docs.size)
 		if err != nil {
-			return err
+			return docs.inFile(err)
 		}
-		say("%s: %d trajectories of %d tasks, %d turns, %d of them with a label", sum.Run.Name, sum.Trajectories, sum.Tasks, sum.Turns, sum.Labels)
+		say("%s: %s of %s, %s, %d of them with a label", sum.Run.Name, counted(sum.Trajectories, "trajectory"), counted(sum.Tasks, "task"), counted(sum.Turns, "turn"), sum.Labels)
 		for _, field := range slices.Sorted(maps.Keys(sum.Ignored)) {
 			say("  not kept: %d × %s", sum.Ignored[field], field)
 		}
-		say("To label the states: relabel run relabel %s --teacher %s", sum.Run.Name, c.Teacher)
+		if sum.Labels < sum.Turns {
+			say("To label the states: relabel run relabel %s --teacher %s", sum.Run.Name, c.Teacher)
+		}
 		return nil
 	})
 }
 
-// gatherDocuments writes the documents of all files and folders to w, one per line, and returns their size in bytes.
-func gatherDocuments(w io.Writer, paths []string) (size int64, err error) {
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return size, err
-		}
-		if !info.IsDir() {
-			n, err := appendDocuments(w, path, true)
-			if err != nil {
-				return size, err
-			}
-			size += n
-			continue
-		}
-		err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(file) != ".json" && filepath.Ext(file) != ".jsonl" {
-				return err
-			}
-			n, err := appendDocuments(w, file, false)
-			size += n
-			return err
-		})
-		if err != nil {
-			return size, err
-		}
-	}
-	if size == 0 {
-		return 0, relabel.Errorf(relabel.CodeInvalid, "there is no document in ATIF: a JSON object with schema_version ATIF-v1.…")
-	}
-	return size, nil
+// documents are those of a request, one per line.
+type documents struct {
+	to     io.Writer
+	size   int64    // bytes
+	places []string // of each: its file, and its line in a .jsonl file
 }
 
-// appendDocuments writes a file's documents, one per line. Other JSON is an error if the file was named.
-func appendDocuments(w io.Writer, path string, named bool) (size int64, err error) {
+// gather writes the documents of all files and folders.
+func (d *documents) gather(paths []string) error {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return err
+		case !info.IsDir():
+			err = d.add(path, true)
+		default:
+			err = d.addFolder(path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if d.size == 0 {
+		return relabel.Errorf(relabel.CodeInvalid, "there is no document in ATIF: a JSON object with schema_version ATIF-v1.…")
+	}
+	return nil
+}
+
+func (d *documents) addFolder(path string) error {
+	return filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(file) != ".json" && filepath.Ext(file) != ".jsonl" {
+			return err
+		}
+		return d.add(file, false)
+	})
+}
+
+// add writes a file's documents. Other JSON is an error if the file was named.
+func (d *documents) add(path string, named bool) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	documents := [][]byte{content}
-	if strings.HasSuffix(path, ".jsonl") {
-		documents = bytes.Split(content, []byte("\n"))
+	docs, lines := [][]byte{content}, strings.HasSuffix(path, ".jsonl")
+	if lines {
+		docs = bytes.Split(content, []byte("\n"))
 	}
-	for i, doc := range documents {
+	for i, doc := range docs {
+		place := path
+		if lines {
+			place = fmt.Sprintf("%s: line %d", path, i+1)
+		}
 		if len(bytes.TrimSpace(doc)) == 0 {
 			continue
 		}
 		if !isATIF(doc) {
 			if named {
-				return size, relabel.Errorf(relabel.CodeInvalid, "%s: document %d is not JSON with schema_version ATIF-v1.…", path, i+1)
+				return relabel.Errorf(relabel.CodeInvalid, "is not JSON with schema_version ATIF-v1.…").On(place)
 			}
 			continue
 		}
 		var line bytes.Buffer
 		if err := json.Compact(&line, doc); err != nil {
-			return size, relabel.Errorf(relabel.CodeInvalid, "%s: document %d is not JSON", path, i+1).Because(err)
+			return relabel.Errorf(relabel.CodeInvalid, "is not JSON").On(place).Because(err)
 		}
 		line.WriteByte('\n')
-		n, err := w.Write(line.Bytes())
+		n, err := d.to.Write(line.Bytes())
 		if err != nil {
-			return size, err
+			return err
 		}
-		size += int64(n)
+		d.size, d.places = d.size+int64(n), append(d.places, place)
 	}
-	return size, nil
+	return nil
+}
+
+// lineOfBody matches the line of a request's body at the beginning of an error.
+var lineOfBody = regexp.MustCompile(`^line (\d+)\b`)
+
+// inFile is an error of the server that names a document's file instead of its line in the request.
+func (d *documents) inFile(err error) error {
+	match := lineOfBody.FindStringSubmatch(err.Error())
+	if match == nil {
+		return err
+	}
+	line, _ := strconv.Atoi(match[1])
+	if line < 1 || line > len(d.places) {
+		return err
+	}
+	return relabel.Errorf(relabel.CodeOf(err), "%s%s", d.places[line-1], strings.TrimPrefix(err.Error(), match[0]))
 }
 
 // isATIF reports whether a document says that it is in ATIF.
