@@ -89,3 +89,27 @@ func TestWeightsThatATrainerWouldIgnoreAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatLoadersDoWithRows: exports are refused by these facts, which were found by running or reading the loaders.
+func TestWhatLoadersDoWithRows(t *testing.T) {
+	want := map[string]string{
+		"trl linear": "signed weights", "trl packed": "signed weights", "verl linear": "weights", "tinker linear": "weights", "ms-swift chat": "weights eos bos", "openrlhf prompt_completion": "eos",
+	}
+	for _, trainer := range trainers.All() {
+		for _, r := range trainer.Routes {
+			var does []string
+			for _, fact := range []struct {
+				is   bool
+				word string
+			}{{r.Signed, "signed"}, {r.Weights, "weights"}, {r.EndsWithEOS, "eos"}, {r.AddsBOS, "bos"}} {
+				if fact.is {
+					does = append(does, fact.word)
+				}
+			}
+			name := trainer.Name + " " + string(r.View)
+			if got := strings.Join(does, " "); got != want[name] {
+				t.Errorf("%s: %q, want %q", name, got, want[name])
+			}
+		}
+	}
+}
