@@ -110,11 +110,12 @@ type PreferenceCounts struct {
 	Same          int `json:"same"`           // the executed action agrees with the label, or is the label
 	InvalidAction int `json:"invalid_action"` // the executed action failed: no call, malformed arguments, an unknown tool, cut, or not UTF-8
 	TooClose      int `json:"too_close"`      // closer than min_distance
+	SpecialText   int `json:"special_text"`   // text of a special token in the state or in an action, which a trainer would encode as the token
 }
 
 // Plus returns the sum of two counts.
 func (c PreferenceCounts) Plus(d PreferenceCounts) PreferenceCounts {
-	return PreferenceCounts{c.Rows + d.Rows, c.Same + d.Same, c.InvalidAction + d.InvalidAction, c.TooClose + d.TooClose}
+	return PreferenceCounts{c.Rows + d.Rows, c.Same + d.Same, c.InvalidAction + d.InvalidAction, c.TooClose + d.TooClose, c.SpecialText + d.SpecialText}
 }
 
 // SourceName returns the name of a source's run, or of its conversation set, from what ManifestSource.Run has.
@@ -131,12 +132,15 @@ func (m Manifest) SourceName(run string) string {
 
 // Describe describes the counts in words.
 func (c PreferenceCounts) Describe() string {
-	text := counted(c.Rows, "preference", "preferences") + fmt.Sprintf("; %d states without: at %d the student did the same or the teacher acted", c.Same+c.InvalidAction+c.TooClose, c.Same)
+	text := counted(c.Rows, "preference", "preferences") + fmt.Sprintf("; %d states without: at %d the student did the same or the teacher acted", c.Same+c.InvalidAction+c.TooClose+c.SpecialText, c.Same)
 	if c.InvalidAction > 0 {
 		text += fmt.Sprintf(", at %d its action was invalid", c.InvalidAction)
 	}
 	if c.TooClose > 0 {
 		text += fmt.Sprintf(", at %d it was closer than the minimum distance", c.TooClose)
+	}
+	if c.SpecialText > 0 {
+		text += fmt.Sprintf(", at %d there is text of special tokens", c.SpecialText)
 	}
 	return text
 }

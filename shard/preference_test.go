@@ -26,7 +26,7 @@ func ran(policy relabel.ID, text, command string) relabel.Action {
 }
 
 // disagreeing stores a run of two tasks in whose turns the student does, in this order, the same as the teacher, something
-// close, something far, and something invalid; the teacher acts in the fifth.
+// close, something far, and something invalid; the teacher acts in the fifth. What is far has text of a special token in the second.
 func disagreeing(t *testing.T, s *store.Store) storetest.Seeded {
 	t.Helper()
 	ctx := t.Context()
@@ -40,8 +40,10 @@ func disagreeing(t *testing.T, s *store.Store) storetest.Seeded {
 		for turn, command := range []string{"ls -la src", "ls -la src tests", "rm -rf / --no-preserve-root", "broken", ""} {
 			label := ran(c.Teacher.ID, "Look.", "ls -la src")
 			of := storetest.Turn(c, turn+1, &label)
-			of.Action = ran(c.Student.ID, "Hm <|im_end|>.", command)
+			of.Action = ran(c.Student.ID, "Hm.", command)
 			switch turn {
+			case 2:
+				of.Action = ran(c.Student.ID, []string{"Hm.", "Hm <|im_end|>."}[i], command)
 			case 3:
 				of.Action.Parse = relabel.UnknownTool
 			case 4:
@@ -68,7 +70,7 @@ func TestPreferencesAreLabelsOverOtherValidActions(t *testing.T) {
 	for _, p := range check(t, dir, student).Problems {
 		t.Error(p)
 	}
-	if want := (relabel.PreferenceCounts{Rows: 4, Same: 4, InvalidAction: 2}); m.Preferences == nil || *m.Preferences != want || m.States != 10 {
+	if want := (relabel.PreferenceCounts{Rows: 3, Same: 4, InvalidAction: 2, SpecialText: 1}); m.Preferences == nil || *m.Preferences != want || m.States != 10 {
 		t.Fatalf("%+v of %d states", m.Preferences, m.States)
 	}
 	view := rows.FolderView(dir, m, relabel.ViewPreference)
@@ -77,17 +79,16 @@ func TestPreferencesAreLabelsOverOtherValidActions(t *testing.T) {
 		row, _, err := view.At(n)
 		must(t, err)
 		names = append(names, row.ID)
-		if chosen, rejected := row.Chosen[0], row.Rejected[0]; !strings.Contains(chosen, "Look.") || !strings.Contains(rejected, "Hm <|im_end|>.") || !strings.HasSuffix(row.ID, "/3") && strings.Contains(rejected, "rm -rf") {
+		if chosen, rejected := row.Chosen[0], row.Rejected[0]; !strings.Contains(chosen, "Look.") || !strings.Contains(rejected, "Hm.") || !strings.HasSuffix(row.ID, "/3") && strings.Contains(rejected, "rm -rf") {
 			t.Errorf("%s: %s over %s", row.ID, chosen, rejected)
 		}
 	}
-	for i, tr := range d.Trajectories {
-		if want := []string{tr.ID.String() + "/2", tr.ID.String() + "/3"}; !slices.Equal(names[2*i:2*i+2], want) {
-			t.Errorf("rows %v, want %v", names, want)
-		}
+	first, second := d.Trajectories[0].ID.String(), d.Trajectories[1].ID.String()
+	if want := []string{first + "/2", first + "/3", second + "/2"}; !slices.Equal(names, want) {
+		t.Errorf("rows %v, want %v", names, want)
 	}
 	e.Form.MinDistance = 0.3
-	if _, far := buildMix(t, s, e, 1); *far.Preferences != (relabel.PreferenceCounts{Rows: 2, Same: 4, InvalidAction: 2, TooClose: 2}) {
+	if _, far := buildMix(t, s, e, 1); *far.Preferences != (relabel.PreferenceCounts{Rows: 1, Same: 4, InvalidAction: 2, TooClose: 2, SpecialText: 1}) {
 		t.Errorf("%+v", far.Preferences)
 	}
 	e.Form.Views = []relabel.View{relabel.ViewPreference}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"maps"
 	"slices"
 
 	parquetgo "github.com/parquet-go/parquet-go"
@@ -61,20 +60,35 @@ func outcomeOf(tr relabel.Trajectory) string {
 
 // choosePreferences finds the exported states whose label is preferred to the executed action, and counts the others.
 func (b *selector) choosePreferences(l *labelled) {
-	for _, t := range slices.Sorted(maps.Keys(l.keep)) {
-		turn := l.Turns[t-1]
-		switch {
-		case executedByTeacher(turn) || chat.Agree(turn.Action.Message, turn.Label.Message):
-			l.preferences.Same++
-		case turn.Action.Parse != relabel.ParsedOK || !chat.ValidText(turn.Action.Message):
-			l.preferences.InvalidAction++
-		case chat.Distance(turn.Action.Message, turn.Label.Message) < b.form.MinDistance:
-			l.preferences.TooClose++
-		default:
-			l.preferences.Rows++
-			l.preferred = append(l.preferred, t)
+	special := slices.ContainsFunc(b.opening(l.ExportTrajectory), b.hasSpecial)
+	for _, turn := range l.Turns {
+		if _, kept := l.keep[turn.T]; kept {
+			b.choosePreference(l, turn, special)
 		}
+		special = special || slices.ContainsFunc(relabel.AppendTurn(nil, turn), b.hasSpecial)
 	}
+}
+
+// choosePreference decides on one state; special says whether it has text of special tokens.
+func (b *selector) choosePreference(l *labelled, turn relabel.Turn, special bool) {
+	switch {
+	case executedByTeacher(turn) || chat.Agree(turn.Action.Message, turn.Label.Message):
+		l.preferences.Same++
+	case turn.Action.Parse != relabel.ParsedOK || !chat.ValidText(turn.Action.Message):
+		l.preferences.InvalidAction++
+	case chat.Distance(turn.Action.Message, turn.Label.Message) < b.form.MinDistance:
+		l.preferences.TooClose++
+	case special || b.hasSpecial(turn.Action.Message) || b.hasSpecial(turn.Label.Message):
+		l.preferences.SpecialText++
+	default:
+		l.preferences.Rows++
+		l.preferred = append(l.preferred, turn.T)
+	}
+}
+
+// hasSpecial reports whether a message has text of the student's special tokens.
+func (b *selector) hasSpecial(m relabel.Message) bool {
+	return slices.ContainsFunc(b.textsOf(m), b.student.HasSpecial)
 }
 
 // writePreferences writes the preference view, reading the trajectories again.

@@ -170,6 +170,12 @@ func (s *Student) SpecialInTools(tools []relabel.Tool) (n int) {
 	return n
 }
 
+// HasSpecial reports whether a text has that of a special token, which a trainer that encodes text takes for the token.
+func (s *Student) HasSpecial(text string) bool {
+	at, _ := s.specials.next(text, 0)
+	return at >= 0
+}
+
 // WithoutHeader returns the number of a prompt's IDs before the header of the next turn, 0 if
 // the prompt does not end with the header.
 func (s *Student) WithoutHeader(prompt []int32) int {

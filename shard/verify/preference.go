@@ -108,7 +108,7 @@ func (c *check) checkPreferences() {
 	if counts == nil {
 		return
 	}
-	if sum := counts.Rows + counts.Same + counts.InvalidAction + counts.TooClose; sum != c.manifest.States {
+	if sum := counts.Rows + counts.Same + counts.InvalidAction + counts.TooClose + counts.SpecialText; sum != c.manifest.States {
 		c.complain("preferences counts %d states, but states is %d", sum, c.manifest.States)
 	}
 	if v == nil || v.broken {
