@@ -2,6 +2,7 @@ package atif
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"relabel"
@@ -92,7 +93,9 @@ func (in *reading) turn(s step) error {
 	if turn.Observations, err = in.observations(s, turn.T); err != nil {
 		return at("observation", err)
 	}
-	in.addMetrics(&turn.Action, s.Metrics)
+	if err := in.addMetrics(&turn.Action, s.Metrics); err != nil {
+		return at("metrics", err)
+	}
 	if in.record.Own != nil {
 		if err := in.addOwn(&turn, s); err != nil {
 			return at("extra", err)
@@ -127,9 +130,20 @@ func (in *reading) messageOf(s step) (relabel.Message, error) {
 	return m, nil
 }
 
-func (in *reading) addMetrics(a *relabel.Action, m *metrics) {
+func (in *reading) addMetrics(a *relabel.Action, m *metrics) error {
 	if m == nil {
-		return
+		return nil
+	}
+	for _, n := range []struct {
+		field string
+		value *int
+	}{{"prompt_tokens", m.PromptTokens}, {"completion_tokens", m.CompletionTokens}, {"cached_tokens", m.CachedTokens}} {
+		if n.value != nil && (*n.value < 0 || *n.value > math.MaxInt32) {
+			return relabel.Errorf(relabel.CodeInvalid, "is %d, which is not a number of tokens", *n.value).On(n.field)
+		}
+	}
+	if len(m.Logprobs) > 0 && len(m.CompletionTokenIDs) > 0 && len(m.Logprobs) != len(m.CompletionTokenIDs) {
+		return relabel.Errorf(relabel.CodeInvalid, "has %d values for %d completion_token_ids", len(m.Logprobs), len(m.CompletionTokenIDs)).On("logprobs")
 	}
 	a.PromptTokenIDs, a.TokenIDs, a.Logprobs = m.PromptTokenIDs, m.CompletionTokenIDs, m.Logprobs
 	if m.PromptTokens != nil && m.CompletionTokens != nil {
@@ -139,6 +153,7 @@ func (in *reading) addMetrics(a *relabel.Action, m *metrics) {
 		}
 	}
 	in.ignore("steps.metrics.extra", m.Extra != nil)
+	return nil
 }
 
 // addForeign adds what a step of another harness says of its turn.

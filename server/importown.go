@@ -17,7 +17,6 @@ func (i *importing) addOwn(t *relabel.ImportedTrajectory, own *atif.Own, ignored
 			return relabel.Errorf(relabel.CodeInvalid, "has the model %q, but the policy %s has %q: give a policy of the same model", p.was.Model, p.is.Name, p.is.Model).On("extra.relabel." + p.field)
 		}
 	}
-	t.Task.InstanceID = own.Trajectory.InstanceID
 	if own.Trajectory.EndReason != "" {
 		t.Ending = relabel.Ending{Reason: own.Trajectory.EndReason, Patch: own.Patch, Submitted: len(own.Patch) > 0 && own.Trajectory.Submitted != nil && *own.Trajectory.Submitted}
 	}

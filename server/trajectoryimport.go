@@ -11,6 +11,9 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -138,13 +141,25 @@ func (i *importing) read(ignored map[string]int) iter.Seq2[relabel.ImportedTraje
 				err = i.place(&t, seen, generations)
 			}
 			if err != nil {
-				err = below(fmt.Sprintf("line %d: ", line), err)
+				err = onLine(line, err)
 			}
 			if !yield(t, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// onLine names the line of a document's error.
+func onLine(line int, err error) error {
+	e, ok := errors.AsType[*relabel.Error](err)
+	switch {
+	case !ok:
+		return err
+	case e.Field == "":
+		return e.On(fmt.Sprintf("line %d", line))
+	}
+	return e.On(fmt.Sprintf("line %d: %s", line, e.Field))
 }
 
 // place numbers the trajectory among those of its task.
@@ -192,6 +207,12 @@ func (i *importing) trajectory(doc []byte, line int, ignored map[string]int) (t 
 	}
 	t = relabel.ImportedTrajectory{ID: relabel.NewID(), Turns: r.Turns, Ending: relabel.Ending{Reason: relabel.EndFinish}}
 	t.Task = relabel.Task{Kind: relabel.Repair, InstanceID: cmp.Or(r.TrajectoryID, r.SessionID, fmt.Sprintf("line-%d", line))}
+	if r.Own != nil {
+		t.Task.InstanceID = r.Own.Trajectory.InstanceID
+	}
+	if err := checkInstance(t.Task.InstanceID); err != nil {
+		return t, err
+	}
 	if err := i.open(r, &t.Task); err != nil {
 		return t, err
 	}
@@ -205,6 +226,17 @@ func (i *importing) trajectory(doc []byte, line int, ignored map[string]int) (t 
 		turn.Label = &relabel.Action{PolicyID: i.teacher.ID, Status: relabel.Missing, Reason: relabel.NotAsked}
 	}
 	return t, nil
+}
+
+// mostInstance bounds the id of an instance, in bytes.
+const mostInstance = 500
+
+// checkInstance refuses an id that cannot be stored, or that is not a name.
+func checkInstance(id string) error {
+	if id == "" || len(id) > mostInstance || !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl) {
+		return relabel.Errorf(relabel.CodeInvalid, "is the instance of the task: it must be one line of UTF-8 of at most %d bytes", mostInstance).On("trajectory_id")
+	}
+	return nil
 }
 
 // open reads the messages before the first turn. All documents have the same system message and tools, which a

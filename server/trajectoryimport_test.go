@@ -117,6 +117,12 @@ func TestABadDocumentStopsTheWholeImport(t *testing.T) {
 		{`"Runs."`, `"Walks."`, "line 2: agent.tool_definitions"},
 		{`é \ud800.`, `another`, "line 2: trajectory_id"},
 		{`"step_id":4`, `"step_id":9`, "line 2: steps[3].step_id"},
+		{`"prompt_tokens":5`, `"prompt_tokens":3000000000`, "line 2: steps[2].metrics.prompt_tokens"},
+		{`"completion_tokens":2`, `"completion_tokens":-2`, "line 2: steps[2].metrics.completion_tokens"},
+		{`"completion_token_ids":[3]`, `"completion_token_ids":[3],"logprobs":[-1,-2]`, "line 2: steps[2].metrics.logprobs"},
+		{`"t-1"`, `"t\u0000"`, "line 2: trajectory_id"},
+		{`"t-1"`, `"` + strings.Repeat("x", 10_000) + `"`, "line 2: trajectory_id"},
+		{`{"schema`, `["schema`, "line 2"},
 	} {
 		s.refused(s.post(importPath, foreignDocument+strings.Replace(foreignDocument, c.old, c.new, 1), "Content-Type", "application/x-ndjson"), 422, "invalid", c.field)
 	}
