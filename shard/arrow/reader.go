@@ -1,7 +1,7 @@
 package arrow
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 
@@ -22,7 +22,7 @@ type Reader struct {
 // NewReader starts reading a stream. It fails if the columns are not those of Row.
 func NewReader(r io.Reader) (_ *Reader, err error) {
 	defer recovered(&err)
-	from, err := ipc.NewReader(r)
+	from, err := ipc.NewReader(&guard{from: r})
 	if err != nil {
 		return nil, fmt.Errorf("is not an Arrow stream: %w", err)
 	}
@@ -43,7 +43,7 @@ func (r *Reader) Next() (row Row, err error) {
 	defer recovered(&err)
 	for r.batch == nil || r.next == int(r.batch.NumRows()) {
 		if !r.from.Next() {
-			return row, errors.Join(r.from.Err(), io.EOF)
+			return row, cmp.Or(r.from.Err(), io.EOF)
 		}
 		r.batch, r.next = r.from.RecordBatch(), 0
 	}

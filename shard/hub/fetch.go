@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -74,6 +75,14 @@ func (c *Client) Fetch(ctx context.Context, p Place, dir string, want func(name 
 	return nil
 }
 
+// size is that of the entry's bytes.
+func (e entry) size() int64 {
+	if e.LFS != nil {
+		return e.LFS.Size
+	}
+	return e.Size
+}
+
 // isIn reports whether a file of a folder has the bytes of the entry.
 func (e entry) isIn(dir, name string) (bool, error) {
 	f, err := Describe(dir, name)
@@ -98,7 +107,7 @@ func (c *Client) fetch(ctx context.Context, p Place, e entry, dir, name string) 
 	}
 	defer os.Remove(file.Name())
 	err = c.repeat(ctx, func() error {
-		return c.download(ctx, request{method: http.MethodGet, address: c.resolve(p, name)}, e.Size, file)
+		return c.download(ctx, request{method: http.MethodGet, address: c.resolve(p, name)}, e.size(), file)
 	})
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
@@ -128,6 +137,9 @@ func (c *Client) download(ctx context.Context, r request, size int64, file *os.F
 		return err
 	}
 	defer answer.Body.Close()
-	_, err = io.Copy(file, answer.Body)
+	sent, err := io.Copy(file, io.LimitReader(answer.Body, size+1))
+	if sent > size {
+		return &Error{Status: answer.StatusCode, Message: fmt.Sprintf("it sends more bytes than the %d that its commit says", size), where: where(r)}
+	}
 	return unanswered(r, err)
 }

@@ -68,6 +68,9 @@ func (c *Client) upload(ctx context.Context, p Place, f File, sent func(bytes in
 	if !is {
 		return nil
 	}
+	if err := c.allowed(verify.Href); err != nil {
+		return err
+	}
 	body, err := jsonBody(object{f.SHA256, f.Bytes})
 	if err != nil {
 		return err

@@ -7,6 +7,9 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -460,4 +463,55 @@ func sum(t *testing.T, dir, name string) string {
 		t.Fatal(err)
 	}
 	return f.SHA256
+}
+
+// A Hub that sends more than it said, or lists files without end, cannot fill the disk or the memory.
+func TestAnAnswerWithoutAnEndIsCutOff(t *testing.T) {
+	s := hubtest.Start(t)
+	files := set(t, round(1))
+	commit := push(t, s, "hf://acme/data", files)
+	endless := func(w io.Writer, text string, most int) (sent int) {
+		for piece := []byte(strings.Repeat(text, 64<<10/len(text))); sent < most; sent += len(piece) {
+			if _, err := w.Write(piece); err != nil {
+				return sent
+			}
+		}
+		return sent
+	}
+	var sent atomic.Int64
+	lying := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/resolve/") && r.Method == http.MethodGet {
+			sent.Add(int64(endless(w, "rows", 256<<20)))
+			return
+		}
+		(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+			at, _ := url.Parse(s.URL)
+			p.SetURL(at)
+		}, ModifyResponse: func(a *http.Response) error {
+			a.Header.Set("Link", strings.ReplaceAll(a.Header.Get("Link"), s.URL, "http://"+r.Host))
+			return nil
+		}}).ServeHTTP(w, r)
+	}))
+	t.Cleanup(lying.Close)
+	c := client(s)
+	c.Endpoint = lying.URL
+	p := place(t, "hf://acme/data@"+commit)
+	dir := filepath.Join(t.TempDir(), "export")
+	if err := c.FetchExport(context.Background(), p, dir, nil); err == nil || !strings.Contains(err.Error(), "more bytes than") {
+		t.Errorf("fetched: %v", err)
+	}
+	file, err := c.Open(context.Background(), p, "linear/00000.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, _ := file.Stat()
+	if n, err := io.Copy(io.Discard, file); err != nil || n != info.Size() {
+		t.Errorf("read %d bytes of %d: %v", n, info.Size(), err)
+	}
+	if err := file.Close(); err != nil {
+		t.Error(err)
+	}
+	if sent.Load() > 64<<20 {
+		t.Errorf("%d bytes were sent", sent.Load())
+	}
 }

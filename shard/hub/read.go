@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func (c *Client) Open(ctx context.Context, p Place, name string) (relabel.FileRe
 		size = header.Get("Content-Length")
 	}
 	f := &remote{client: c, ctx: ctx, request: request{method: http.MethodGet, address: c.resolve(p, name)}, name: name}
-	if _, err := fmt.Sscan(size, &f.size); err != nil {
+	if f.size, err = strconv.ParseInt(size, 10, 64); err != nil || f.size < 0 {
 		return nil, &Error{Status: http.StatusOK, Message: "its answer has no size", where: where(f.request), cause: err}
 	}
 	return f, nil
@@ -92,7 +93,7 @@ func (f *remote) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	n, err := f.body.Read(p)
+	n, err := f.body.Read(p[:min(int64(len(p)), f.size-f.at)]) // a server may send more
 	f.at += int64(n)
 	if errors.Is(err, io.EOF) && f.at < f.size {
 		err = io.ErrUnexpectedEOF

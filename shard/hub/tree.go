@@ -26,8 +26,11 @@ type entry struct {
 	} `json:"lfs"`
 }
 
-// mostPages bounds the pages of a listing, of up to a thousand entries each.
-const mostPages = 100
+// mostPages bounds the pages of a listing, of up to a thousand entries each, and mostEntries what is kept of them.
+const (
+	mostPages   = 100
+	mostEntries = 1000 * mostPages
+)
 
 // nextLink matches the address of the next page in a Link header.
 var nextLink = regexp.MustCompile(`<([^>]+)>\s*;\s*rel="?next"?`)
@@ -53,6 +56,9 @@ func (c *Client) tree(ctx context.Context, p Place, commit string) (map[string]e
 			if e.Type == "file" {
 				files[e.Path] = e
 			}
+		}
+		if len(files) > mostEntries {
+			return nil, &Error{Status: http.StatusOK, Message: fmt.Sprintf("the listing has over %d files", mostEntries), where: "GET " + p.Repo}
 		}
 		next := nextLink.FindStringSubmatch(header.Get("Link"))
 		if next == nil {

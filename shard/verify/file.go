@@ -75,7 +75,16 @@ func (f *fileCheck) classes() []class {
 // read checks the file's bytes, columns and rows. It stops at a wrong hash, because such a
 // file may contain anything.
 func (f *fileCheck) read(ctx context.Context) error {
-	file, err := os.Open(filepath.Join(f.dir, filepath.FromSlash(path.Clean("/"+f.entry.Path))))
+	name := filepath.Join(f.dir, filepath.FromSlash(path.Clean("/"+f.entry.Path)))
+	switch info, err := os.Stat(name); {
+	case err != nil:
+		return errors.New("is in the manifest, but cannot be opened")
+	case !info.Mode().IsRegular(): // a device or a pipe may have no end
+		return errors.New("is in the manifest, but is not a regular file")
+	case info.Size() != f.entry.Bytes:
+		return fmt.Errorf("has %d bytes, %d in the manifest; its rows are not read", info.Size(), f.entry.Bytes)
+	}
+	file, err := os.Open(name)
 	if err != nil {
 		return errors.New("is in the manifest, but cannot be opened")
 	}
