@@ -122,7 +122,8 @@ func TestOtherServersAreAskedForTheFirstTokenOfAnswers(t *testing.T) {
 
 func TestAnswersWithoutLogprobsAreNoFingerprint(t *testing.T) {
 	t.Parallel()
-	for _, body := range []string{`{}`, `null`, `[]`, `{"choices":[{"index":0}]}`, `{"choices":[{"index":9,"logprobs":{"top_logprobs":[{"a":-1}]}}]}`,
+	long := `{"choices":[{"index":0,"logprobs":{"top_logprobs":[{"` + strings.Repeat("x", 2000) + `":-1}],"content":[{"top_logprobs":[` + strings.Repeat(`{"token":"a","logprob":-1},`, 200) + `{"token":"b"}]}]}}]}`
+	for _, body := range []string{long, `{}`, `null`, `[]`, `{"choices":[{"index":0}]}`, `{"choices":[{"index":9,"logprobs":{"top_logprobs":[{"a":-1}]}}]}`,
 		`{"choices":[{"index":0,"logprobs":{"top_logprobs":[null]}}]}`, `[{"meta_info":{"output_top_logprobs":[[[]]]}}]`, `[{"meta_info":{}}]`} {
 		for name, decode := range map[string]func([]byte, int) ([][]listedToken, error){"vllm": decodeVLLMNext, "sglang": decodeSGLangNext, "chat": decodeChatNext} {
 			if got, err := decode([]byte(body), 1); err == nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -144,11 +145,23 @@ func addListed(list []listedToken, name string, p *float64) []listedToken {
 	return append(list, listedToken{name, float32(value)})
 }
 
+// Bounds of what a server may list: more than was asked for would be stored and compared.
+const (
+	mostListed = 5 * listedTokens
+	mostName   = 1000 // bytes of a token
+)
+
 // checked returns lists that all have tokens, or an error.
 func checked(lists [][]listedToken) ([][]listedToken, error) {
 	for _, list := range lists {
 		if len(list) == 0 {
 			return nil, errNoNext
+		}
+		if len(list) > mostListed {
+			return nil, fmt.Errorf("its answer has %d tokens where %d were asked for", len(list), listedTokens)
+		}
+		if slices.ContainsFunc(list, func(t listedToken) bool { return len(t.name) > mostName }) {
+			return nil, fmt.Errorf("its answer has a token of more than %d bytes", mostName)
 		}
 	}
 	return lists, nil

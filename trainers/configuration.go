@@ -1,8 +1,11 @@
 package trainers
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v2"
@@ -53,30 +56,64 @@ func CheckConfiguration(name string, text []byte, e Exported) (trainer string, w
 	return trainer, warnings, nil
 }
 
+// commands are the programs of trainers, and subcommands what they train by.
+var (
+	commands    = map[string]string{"swift": msSwift.Name, "trl": trl.Name, "llamafactory-cli": llamaFactory.Name, "axolotl": axolotl.Name}
+	subcommands = []string{"sft", "pt", "train", "preprocess"}
+)
+
 // readConfiguration reads the settings and finds out whose they are.
 func readConfiguration(name, text string) (trainer string, s settings, err error) {
-	unknown := relabel.Errorf(relabel.CodeInvalid, "%s is not a configuration of axolotl, ms-swift, LLaMA-Factory or TRL: give its YAML or JSON file, or a script with its command line", filepath.Base(name)).On("--for")
-	if err := yaml.Unmarshal([]byte(text), &s); err == nil && len(s) > 0 {
-		if trainer = s.trainer(); trainer == "" {
-			return "", nil, unknown
-		}
-		return trainer, s, nil
+	refuse := func(format string, args ...any) (string, settings, error) {
+		return "", nil, relabel.Errorf(relabel.CodeInvalid, "%s "+format, append([]any{filepath.Base(name)}, args...)...).On("--for")
+	}
+	const unknown = "is not a configuration of axolotl, ms-swift, LLaMA-Factory or TRL: give its YAML or JSON file, or a script with its command line"
+	err = yaml.Unmarshal(withoutTabs([]byte(text)), &s)
+	switch isYAML := slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)); {
+	case err == nil && len(s) > 0 && s.trainer() == "":
+		return refuse(unknown)
+	case err == nil && len(s) > 0:
+		return s.trainer(), s, nil
+	case err != nil && isYAML:
+		return refuse("is not valid YAML: %s", strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
 	}
 	words := shellWords(text)
-	for command, whose := range map[string]string{"swift": msSwift.Name, "trl": trl.Name, "llamafactory-cli": llamaFactory.Name, "axolotl": axolotl.Name} {
-		for i, word := range words {
-			if filepath.Base(word) == command {
-				return whose, arguments(words[i+1:]), nil
-			}
+	for i := range words {
+		whose, is := commands[filepath.Base(words[i])]
+		if !is || i+1 == len(words) || !slices.Contains(subcommands, words[i+1]) {
+			continue
 		}
+		s = arguments(words[i+2:])
+		if file := settingsFile(words[i+2:], s); file != "" {
+			return refuse("has the settings in another file: give %.200q", file)
+		}
+		return whose, s, nil
 	}
-	if s = arguments(words); len(s) == 0 {
-		return "", nil, unknown
+	if s = arguments(words); s.trainer() == "" {
+		return refuse(unknown)
 	}
-	if trainer = s.trainer(); trainer == "" {
-		return "", nil, unknown
+	return s.trainer(), s, nil
+}
+
+// withoutTabs returns JSON without white space, in which YAML has no tabs, and other text as it is.
+func withoutTabs(text []byte) []byte {
+	var compact bytes.Buffer
+	if json.Compact(&compact, text) != nil {
+		return text
 	}
-	return trainer, s, nil
+	return compact.Bytes()
+}
+
+// settingsFile is the file with the settings that a command line names, "" if it has them itself.
+func settingsFile(words []string, s settings) string {
+	file := s.text("config")
+	if file == "" && len(words) > 0 && !strings.HasPrefix(words[0], "-") {
+		file = words[0]
+	}
+	if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
+		return ""
+	}
+	return file
 }
 
 // trainer is the trainer that has such settings, "" if none is known.

@@ -1,6 +1,7 @@
 package trainers_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +37,9 @@ func TestSettingsThatTrainOnHistoryOrCutRowsAreNamed(t *testing.T) {
 		{"swift.sh", "swift sft --model m \\\n  --dataset x.jsonl --loss_scale default --max_length 4096\n", ids, []string{"loss_scale: default", "max_length: 4096"}},
 		{"swift.sh", "NPROC_PER_NODE=2 swift sft --dataset 'x y.jsonl' --loss_scale all # --loss_scale last_round\n", tokenLines, []string{"loss_scale: all", "use_chat_template is missing or true"}},
 		{"args.json", `{"dataset": ["x.jsonl"], "loss_scale": "last_round", "max_length": 8192}`, ids, nil},
+		{"args.json", "{\n\t\"dataset\": [\"x.jsonl\"],\n\t\"loss_scale\": \"all\", \"max_length\": 8192}", ids, []string{"loss_scale: all"}},
+		{"args.json", "{\n\t\"base_model\": \"m\", \"sequence_len\": 1048576, \"datasets\": [{\"type\": \"chat_template\", \"roles_to_train\": [\"assistant\"]}]}", ids, []string{"datasets[0].roles_to_train: [assistant]"}},
+		{"swift.sh", "cd /src/trl && source axolotl/bin/activate\nswift sft --dataset x.jsonl --loss_scale all --max_length 8192\n", ids, []string{"loss_scale: all"}},
 		{"swift.yaml", "dataset: [x.jsonl]\ntemplate: dummy\nuse_chat_template: false\n", tokenLines, nil},
 		{"swift.yaml", "dataset: [x.jsonl]\ntemplate: dummy\nuse_chat_template: false\n", weighted, []string{"is_binary_loss_scale is missing or true"}},
 		{"lf.yaml", "stage: sft\ndataset: x\n", ids, []string{"tokenized_path is missing", "mask_history is missing or false", "cutoff_len is missing"}},
@@ -122,6 +126,24 @@ func TestOptionsOfTheTemplateAreWrittenAsHydraReadsThem(t *testing.T) {
 		}
 		if !strings.Contains(files[0].Text, want) {
 			t.Errorf("%s is not in %s", want, files[0].Text)
+		}
+	}
+}
+
+func TestAFileThatCannotBeCheckedSaysWhy(t *testing.T) {
+	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	for i := range 9 {
+		bomb += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 10), ", "))
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"axolotl.yaml", "base_model: m\ndatasets:\n  - path: [x\n", "not valid YAML: line 3"},
+		{"axolotl.yaml", "base_model: m\n" + bomb, "excessive aliasing"},
+		{"train.sh", "axolotl train config.yml\n", `give "config.yml"`},
+		{"train.sh", "trl sft --config trl.yaml --output_dir out\n", `give "trl.yaml"`},
+	} {
+		_, _, err := trainers.CheckConfiguration(c.name, []byte(c.text), ids)
+		if relabel.CodeOf(err) != relabel.CodeInvalid || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.60q: %v", c.text, err)
 		}
 	}
 }
