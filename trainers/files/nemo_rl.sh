@@ -2,6 +2,8 @@
 # sh nemo_rl.sh NEMO_RL MODEL OUT [further settings of NeMo RL]; NEMO_RL: a checkout of NeMo RL
 nemo=$1 model=$2 out=$3
 shift 3
+[ -e "$model" ] && model=$(realpath "$model") # else the name of one on the Hub
+out=$(realpath -m "$out")
 folder=$(cd "$(dirname "$0")" && pwd)
 cd "$nemo" || exit
 # max_total_sequence_length: rows of this length are masked, and the template's text behind the label counts.

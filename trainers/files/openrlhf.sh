@@ -2,6 +2,8 @@
 # sh openrlhf.sh MODEL OUT [further settings of OpenRLHF]
 model=$1 out=$2
 shift 2
+[ -e "$model" ] && model=$(realpath "$model") # else the name of one on the Hub
+out=$(realpath -m "$out")
 cd "$(dirname "$0")" || exit
 # max_len: rows whose prompt has max_len - 2 tokens or more would be dropped.
 exec deepspeed --module openrlhf.cli.train_sft --model.model_name_or_path "$model" --ckpt.output_dir "$out" \

@@ -3,6 +3,8 @@
 # STEPS: prime-rl counts steps of data.batch_size times data.seq_len tokens, not epochs
 prime=$1 model=$2 out=$3 steps=$4
 shift 4
+[ -e "$model" ] && model=$(realpath "$model") # else the name of one on the Hub
+out=$(realpath -m "$out")
 folder=$(cd "$(dirname "$0")" && pwd)
 cd "$prime" || exit
 # renderer.name: Qwen3's, which prints these rows as the student's template does; it is not found by the path of a checkpoint.
