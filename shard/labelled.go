@@ -120,6 +120,9 @@ func (b *selector) choose(tr relabel.ExportTrajectory, dropped map[int]Reason) (
 			States: len(tr.Turns), Detail: detail})
 		return l, nil
 	}
+	if err := b.checkFactor(tr.Iteration); err != nil {
+		return nil, err
+	}
 	l.secrets = b.secretsOf(tr)
 	for i, turn := range tr.Turns {
 		if turn.T != i+1 {

@@ -93,6 +93,21 @@ func checkMix(e relabel.Export) error {
 	return nil
 }
 
+// Bounds of the factor of an iteration's labels. Beyond them weights in the files, of single precision, would be infinite or lose
+// their labels among the others' rounding.
+const (
+	leastFactor = 1e-6
+	mostFactor  = 1e6
+)
+
+// checkFactor returns CodeInvalid if the labels of an iteration have a factor outside of its bounds.
+func (b *selector) checkFactor(it relabel.Iteration) error {
+	if f := b.factor(it); f < leastFactor || f > mostFactor {
+		return relabel.Errorf(relabel.CodeInvalid, "multiplies the labels of iteration %d of run %s by %.3g: the product of all factors must be from %g to %g", it.Number, b.run.Name, f, leastFactor, mostFactor).On("mix")
+	}
+	return nil
+}
+
 // factor returns the factor of the weights of an iteration's labels.
 func (b *selector) factor(it relabel.Iteration) float64 {
 	if b.sampled {

@@ -357,3 +357,23 @@ func TestConversationsAreMixedBesideRuns(t *testing.T) {
 		t.Errorf("%s", row.Messages)
 	}
 }
+
+// Weights in files are of single precision: a product of factors must not become 0 or infinite there.
+func TestFactorsOutsideOfTheirBoundsAreRefused(t *testing.T) {
+	beta, tiny, huge := 0.5, 1e-40, 1000.0
+	of := func(n int, w relabel.LabelWeights) error {
+		b := &selector{mixing: mixing{weights: w}, sel: relabel.ExportSelection{Iteration: n}}
+		return b.checkFactor(relabel.Iteration{Number: 1, Beta: &beta})
+	}
+	many := slices.Repeat([]relabel.BetaWeight{{Max: 1, Weight: 1000}}, 3)
+	for name, err := range map[string]error{
+		"tiny": of(1, relabel.LabelWeights{Weight: &tiny}), "huge": of(1, relabel.LabelWeights{Betas: many}), "old": of(500, relabel.LabelWeights{AgeDecay: &beta}),
+	} {
+		if relabel.CodeOf(err) != relabel.CodeInvalid || !strings.Contains(err.Error(), "iteration 1") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := of(1, relabel.LabelWeights{Weight: &huge}); err != nil {
+		t.Error(err)
+	}
+}
