@@ -147,11 +147,16 @@ func (l loaderTest) compare(t *testing.T, reference, said string) {
 	}
 }
 
-// run runs a loader in the Python environment of its trainer and returns what it printed.
-func (l loaderTest) run(t *testing.T, dir, model string) string {
+// run runs a loader in the Python environment of its trainer, that of examples/train if it has none, and returns what
+// it printed.
+func (l loaderTest) run(t *testing.T, arguments ...string) string {
 	t.Helper()
-	python := prepared(t, "", "../scripts/python.sh", filepath.Join(loadersFolder, l.requirements))
-	cmd := exec.Command(python, filepath.Join(loadersFolder, l.program), dir, model)
+	requirements := "../examples/train/requirements.txt"
+	if l.requirements != "" {
+		requirements = filepath.Join(loadersFolder, l.requirements)
+	}
+	python := prepared(t, "", "../scripts/python.sh", requirements)
+	cmd := exec.Command(python, append([]string{filepath.Join(loadersFolder, l.program)}, arguments...)...)
 	if l.checkout != "" {
 		cmd.Args = append(cmd.Args, filepath.Join(os.Getenv("RELABEL_TEST_CHECKOUTS"), l.checkout))
 	}
