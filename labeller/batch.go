@@ -107,9 +107,13 @@ func (b *batch) putOff(ctx context.Context, remoteState, detail string, pause ti
 
 func (b *batch) end(ctx context.Context, as relabel.BatchState, remoteState, detail string) error {
 	b.Log.Info().Stringer("batch", b.claim.BatchID).Str("state", string(as)).Str("remote", remoteState).Str("detail", detail).Msg("batch of labels")
-	return write(ctx, func(ctx context.Context) error {
+	err := write(ctx, func(ctx context.Context) error {
 		return b.Store.EndBatch(ctx, b.claim.BatchFence, as, remoteState, detail, b.Bound.Again)
 	})
+	if err == nil && b.World.Ended != nil {
+		b.World.Ended(b.claim, as, remoteState)
+	}
+	return err
 }
 
 // endUnneeded ends a batch without pending labels: all are settled, or their trajectories were cancelled.

@@ -55,6 +55,9 @@ func (b *batch) take(life context.Context, item relabel.BatchItem, a relabel.Bat
 	if err := b.record(life, item, a); err != nil {
 		return false, err
 	}
+	if b.World.Answered != nil {
+		b.World.Answered(b.claim, item, a)
+	}
 	var label relabel.Action
 	switch {
 	case a.Err == nil:

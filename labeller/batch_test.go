@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -103,7 +104,15 @@ func compareBatch(t *testing.T, kind relabel.TaskKind) {
 	e := newEndpoint(t, scripted.Config{})
 	s, d := waitingOf(t, kind, e, 2)
 	w := worker(s, s, "w", quick)
+	answered, ended := map[relabel.BatchItem]relabel.BatchAnswer{}, []relabel.BatchState{}
+	w.World.Answered = func(_ relabel.BatchClaim, item relabel.BatchItem, a relabel.BatchAnswer) {
+		answered[relabel.BatchItem{TrajectoryID: item.TrajectoryID, T: item.T}] = a
+	}
+	w.World.Ended = func(_ relabel.BatchClaim, as relabel.BatchState, _ string) { ended = append(ended, as) }
 	workOff(t, s, w)
+	if len(answered) != 6 || !slices.Equal(ended, []relabel.BatchState{relabel.BatchDone}) {
+		t.Errorf("%d answers were reported, and the ends %v", len(answered), ended)
+	}
 	got := labels(t, s, d)
 	if count(got, relabel.Received) != 6 || e.Batches() != 1 || e.asked.Load() != 0 {
 		t.Fatalf("%d labels are received, of %d batches; %d live questions", count(got, relabel.Received), e.Batches(), e.asked.Load())

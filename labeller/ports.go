@@ -111,4 +111,7 @@ type World struct {
 	Seed func(run relabel.Run, tr relabel.Trajectory, t int, role relabel.Role) int64
 	// Record stores a call that a batch answered; nil stores none. The same id again is not an error.
 	Record func(ctx context.Context, c relabel.Call) error
+	// Answered reports each answer of a batch, which may be reported twice, and Ended a batch that has ended. Nil: no report.
+	Answered func(c relabel.BatchClaim, item relabel.BatchItem, a relabel.BatchAnswer)
+	Ended    func(c relabel.BatchClaim, as relabel.BatchState, remoteState string)
 }

@@ -69,6 +69,8 @@ func (w *work) newLabeller() *labeller.Labeller {
 			place := schedule.Place{Seed: run.Seed, Kind: tr.Kind, Iteration: tr.Iteration, Instance: tr.InstanceID, Generation: tr.Generation}
 			return schedule.CallSeed(place, t, role)
 		},
-		Record: w.db.RecordCall,
+		Record:   w.db.RecordCall,
+		Answered: w.traces.BatchAnswer,
+		Ended:    w.traces.Batch,
 	}})
 }

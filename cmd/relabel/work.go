@@ -139,7 +139,10 @@ func (w *work) queue(labels *labeller.Labeller, rollouts int) (worker.Queue, err
 	regrader, err := worker.NewRegrader(worker.RegraderConfig{Store: w.db.Store, Owner: w.me.Name, Lease: w.flags.Lease,
 		Capacity: w.capacity.Check, Log: w.log,
 		Verify: func(ctx context.Context, c relabel.RegradeClaim) (relabel.Verdict, error) {
-			return w.verifier.Verify(ctx, c.Task, c.Trajectory.ID, c.Trajectory.Attempt, c.Limits, c.Patch)
+			begun := time.Now()
+			verdict, err := w.verifier.Verify(ctx, c.Task, c.Trajectory.ID, c.Trajectory.Attempt, c.Limits, c.Patch)
+			w.traces.Regraded(c, begun, verdict, err)
+			return verdict, err
 		}})
 	if err != nil {
 		return nil, err

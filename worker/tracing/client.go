@@ -21,7 +21,7 @@ type Client interface {
 }
 
 // Client returns a client of the policy p that calls next, and sends a chat span for each completion of a
-// trajectory's states. Labels are below their turn, whoever acted there.
+// trajectory's states, and a text_completion span for each text that is scored. Labels are below their turn, whoever acted there.
 func (t *Tracer) Client(p relabel.Policy, next Client) Client {
 	if t == nil {
 		return next
@@ -63,10 +63,37 @@ func (c *tracedClient) Complete(ctx context.Context, req relabel.ChatRequest) (r
 	return answer, err
 }
 
-// policyAttributes say which model is asked, and where.
+// Score asks for the log-probabilities of the tokens of some turns, and sends a text_completion span: servers score a text as the
+// prompt of a completion of one token.
+func (c *tracedClient) Score(ctx context.Context, req relabel.ScoreRequest) ([]relabel.Score, error) {
+	begun := time.Now()
+	scores, err := c.Client.Score(ctx, req)
+	if req.TrajectoryID == (relabel.ID{}) {
+		return scores, err
+	}
+	at := place{req.TrajectoryID, req.Attempt}
+	s := span{place: at, parent: at.turn(0), name: named(semconv.GenAIOperationNameTextCompletion, c.policy.Model), kind: trace.SpanKindClient, begun: begun, ended: time.Now(), failed: relabel.CodeOf(err)}
+	scored := 0
+	for _, of := range req.Spans {
+		scored += of.Length
+	}
+	s.attributes = append(policyAttributesAs(semconv.GenAIOperationNameTextCompletion, c.policy), semconv.GenAIConversationID(req.TrajectoryID.String()),
+		semconv.GenAIUsageInputTokens(len(req.IDs)), attribute.String("relabel.purpose", string(relabel.PurposeScore)),
+		attribute.Int("relabel.turn", req.T), attribute.Int("relabel.attempt", req.Attempt),
+		attribute.Int("relabel.scored.turns", len(req.Spans)), attribute.Int("relabel.scored.tokens", scored))
+	c.tracer.send(s)
+	return scores, err
+}
+
+// policyAttributes say which model is asked in a chat, and where.
 func policyAttributes(p relabel.Policy) []attribute.KeyValue {
+	return policyAttributesAs(semconv.GenAIOperationNameChat, p)
+}
+
+// policyAttributesAs say which model is asked for what, and where.
+func policyAttributesAs(operation attribute.KeyValue, p relabel.Policy) []attribute.KeyValue {
 	all := []attribute.KeyValue{
-		semconv.GenAIOperationNameChat, semconv.GenAIProviderNameKey.String(string(p.Server)), semconv.GenAIRequestModel(p.Model),
+		operation, semconv.GenAIProviderNameKey.String(string(p.Server)), semconv.GenAIRequestModel(p.Model),
 		attribute.String("relabel.policy", p.Name+"@"+strconv.Itoa(p.Version)),
 	}
 	u, err := url.Parse(p.BaseURL)

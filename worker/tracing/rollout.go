@@ -83,9 +83,13 @@ func (t *Tracer) Verified(c relabel.Claim, begun time.Time, v relabel.Verdict, e
 	if t == nil {
 		return
 	}
-	at := placeOf(c)
+	t.send(t.verification(placeOf(c), begun, v, err))
+}
+
+// verification is the span of a verification that has ended now.
+func (t *Tracer) verification(at place, begun time.Time, v relabel.Verdict, err error) span {
 	s := span{place: at, parent: at.turn(0), name: "verify", kind: trace.SpanKindInternal, begun: begun, ended: time.Now(), failed: relabel.CodeOf(err)}
-	s.attributes = []attribute.KeyValue{semconv.GenAIConversationID(c.TrajectoryID.String())}
+	s.attributes = []attribute.KeyValue{semconv.GenAIConversationID(at.trajectory.String())}
 	switch {
 	case err != nil:
 	case v.Infra != "":
@@ -93,7 +97,7 @@ func (t *Tracer) Verified(c relabel.Claim, begun time.Time, v relabel.Verdict, e
 	default:
 		s.attributes = append(s.attributes, verdictAttributes(v)...)
 	}
-	t.send(s)
+	return s
 }
 
 func verdictAttributes(v relabel.Verdict) []attribute.KeyValue {
