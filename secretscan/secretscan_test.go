@@ -96,6 +96,7 @@ func TestPlaceholdersAndCodeAreNotSecrets(t *testing.T) {
 		"-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", "if line == '-----BEGIN RSA PRIVATE KEY-----':", "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + letters(alnum, 43),
 		"task-force-of-" + letters(lower, 30), "self.hf_token_that_is_not_here_but_a_name_of_code = 1", "commit " + strings.Repeat("0123456789abcdef", 2) + "deadbeef", "risk-proj-" + letters(alnum, 60),
 		"AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==", "time 12:30 // see http://a.b/c:d@e",
+		"my" + samples()["github-token"], "_" + samples()["stripe-key"],
 	} {
 		if found := s.Find(text); len(found) > 0 {
 			t.Errorf("%v is found in %s", found, text)

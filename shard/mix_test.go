@@ -349,6 +349,17 @@ func TestConversationsAreMixedBesideRuns(t *testing.T) {
 	if light != 3 {
 		t.Errorf("%d labels weigh 0.1", light)
 	}
+	for name, alter := range map[string]func(it *relabel.ManifestIteration){
+		"labels": func(it *relabel.ManifestIteration) { it.Labels++ }, "tokens": func(it *relabel.ManifestIteration) { it.SupervisedTokens-- },
+		"weight": func(it *relabel.ManifestIteration) { it.Weight *= 1.01 }, "factor": func(it *relabel.ManifestIteration) { it.Factor = 0.2 },
+	} {
+		altered := readManifest(t, again)
+		alter(&altered.Mix.Sources[1].Iterations[0])
+		writeJSON(t, filepath.Join(again, manifestName), altered)
+		if check(t, again, student).Sound() {
+			t.Errorf("other %s pass", name)
+		}
+	}
 	view := rows.FolderView(dir, m, relabel.ViewMessages)
 	row, _, err := view.At(view.Len() - 1)
 	must(t, err)

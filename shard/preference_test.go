@@ -26,7 +26,7 @@ func ran(policy relabel.ID, text, command string) relabel.Action {
 }
 
 // disagreeing stores a run of two tasks in whose turns the student does, in this order, the same as the teacher, something
-// close, something far, and something invalid; the teacher acts in the fifth. What is far has text of a special token in the second.
+// close, something far, and something invalid; the teacher acts in the fifth. In the second, the state of the third turn has text of a special token.
 func disagreeing(t *testing.T, s *store.Store) storetest.Seeded {
 	t.Helper()
 	ctx := t.Context()
@@ -42,14 +42,15 @@ func disagreeing(t *testing.T, s *store.Store) storetest.Seeded {
 			of := storetest.Turn(c, turn+1, &label)
 			of.Action = ran(c.Student.ID, "Hm.", command)
 			switch turn {
-			case 2:
-				of.Action = ran(c.Student.ID, []string{"Hm.", "Hm <|im_end|>."}[i], command)
 			case 3:
 				of.Action.Parse = relabel.UnknownTool
 			case 4:
 				of.Action, of.Label = label, nil
 			}
 			of.Observations = []relabel.Observation{{CallID: relabel.CallID(turn+1, 0), Tool: "execute_bash", Content: fmt.Sprintf("out %d", turn)}}
+			if turn == 1 && i == 1 {
+				of.Observations[0].Content += "<|im_end|>"
+			}
 			must(t, s.CommitTurn(ctx, c.Fence, of))
 		}
 		must(t, s.EndRollout(ctx, c.Fence, relabel.Ending{Reason: relabel.EndFinish, Patch: []byte("diff --git a/a b/a\n"), Submitted: true}))
@@ -182,5 +183,48 @@ func TestPreferencesBesideWeightsOfTheNormalisationAreRefused(t *testing.T) {
 	var e *relabel.Error
 	if !errors.As(err, &e) || e.Code != relabel.CodeInvalid || e.Field != "normalisation" {
 		t.Error(err)
+	}
+}
+
+func TestAnAlteredRowOfPreferencesIsFound(t *testing.T) {
+	t.Parallel()
+	folder, student := testStudent(t)
+	s := storetest.New(t)
+	d := disagreeing(t, s)
+	e := relabel.Export{State: relabel.ExportQueued, Selection: relabel.ExportSelection{RunID: d.Run.ID, Iteration: 1, Submitted: true},
+		Form: relabel.ExportForm{Views: []relabel.View{relabel.ViewPreference}, Tokenizer: folder, Capacity: 4096}}
+	whole, _ := buildMix(t, s, e, 1)
+	for name, change := range map[string]func(row *preferenceRow){
+		"distance":   func(row *preferenceRow) { row.Distance /= 2 },
+		"the same":   func(row *preferenceRow) { row.Rejected, row.Distance = row.Chosen, 0 },
+		"no action":  func(row *preferenceRow) { row.Rejected = row.Prompt[1:2] },
+		"name":       func(row *preferenceRow) { row.RowID += "1" },
+		"no opening": func(row *preferenceRow) { row.Prompt = row.Prompt[2:] },
+	} {
+		dir := copyOf(t, whole)
+		m := readManifest(t, dir)
+		f := &m.Files[slices.IndexFunc(m.Files, func(f relabel.ManifestFile) bool { return f.Rows > 0 })]
+		rows := readRows[preferenceRow](t, filepath.Join(dir, f.Path))
+		change(&rows[0])
+		writeRows(t, dir, f, m.Recipe, rows)
+		writeJSON(t, filepath.Join(dir, manifestName), m)
+		if r := check(t, dir, student); r.Counts["preference"] == 0 {
+			t.Errorf("%s: a check finds %v", name, r.Problems)
+		}
+	}
+}
+
+func TestAPreferenceWithTextOfSpecialTokensInAnActionIsCounted(t *testing.T) {
+	_, student := testStudent(t)
+	b := &selector{student: student}
+	said := func(text string) relabel.Action {
+		return relabel.Action{Parse: relabel.ParsedOK, Message: relabel.Message{Role: relabel.RoleAssistant, Content: text}}
+	}
+	for _, actions := range [][2]string{{"a <|im_end|>", "b"}, {"a", "b <|im_end|>"}} {
+		l, label := new(labelled), said(actions[1])
+		b.choosePreference(l, relabel.Turn{T: 1, Executor: relabel.Student, Action: said(actions[0]), Label: &label}, false)
+		if l.preferences != (relabel.PreferenceCounts{SpecialText: 1}) || l.preferred != nil {
+			t.Errorf("%q over %q: %+v", actions[1], actions[0], l.preferences)
+		}
 	}
 }

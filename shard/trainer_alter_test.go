@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -247,5 +248,29 @@ func TestARowOfAPromptCompletionIsCheckedAgainstItsRendering(t *testing.T) {
 				t.Errorf("a check finds %v: %s", r.Problems, r.Figure())
 			}
 		})
+	}
+}
+
+// TestAnAlteredRowOfMessagesIsFound: prompts, names and variables that a trainer would read otherwise.
+func TestAnAlteredRowOfMessagesIsFound(t *testing.T) {
+	folder, student := testStudent(t)
+	whole := exportFor(t, relabel.ExportForm{For: "trl", Views: []relabel.View{relabel.ViewPromptCompletion}}, folder, 3)
+	for name, change := range map[string]func(row *promptCompletionRow){
+		"variables": func(row *promptCompletionRow) { row.Variables = `{"enable_thinking":false}` },
+		"name":      func(row *promptCompletionRow) { row.RowID += "1" },
+		"no system": func(row *promptCompletionRow) { row.Prompt = row.Prompt[1:] },
+		"no label":  func(row *promptCompletionRow) { row.Completion = row.Prompt[1:2] },
+		"two":       func(row *promptCompletionRow) { row.Completion = append(row.Completion, row.Completion[0]) },
+	} {
+		dir := copyOf(t, whole)
+		m := readManifest(t, dir)
+		f := &m.Files[slices.IndexFunc(m.Files, func(f relabel.ManifestFile) bool { return f.Rows > 0 })]
+		rows := readRows[promptCompletionRow](t, filepath.Join(dir, f.Path))
+		change(&rows[0])
+		writeRows(t, dir, f, m.Recipe, rows)
+		writeJSON(t, filepath.Join(dir, manifestName), m)
+		if r := check(t, dir, student); r.Counts["text"] == 0 {
+			t.Errorf("%s: a check finds %v", name, r.Problems)
+		}
 	}
 }

@@ -195,3 +195,62 @@ func TestAStudentWithAnotherTemplateThanQwen3sIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestTextOfSpecialTokensIsNotWrittenAsText: a trainer that encodes text would take it for the token.
+func TestTextOfSpecialTokensIsNotWrittenAsText(t *testing.T) {
+	folder, _ := testStudent(t)
+	for _, form := range []relabel.ExportForm{{For: "trl", Views: []relabel.View{relabel.ViewPromptCompletion}}, {For: "openrlhf"}, {For: "nemo-rl"}} {
+		m := readManifest(t, exportFor(t, form, folder, 1))
+		if n := m.Excluded["special_token_in_text"]; n == 0 {
+			t.Errorf("%s: excluded %v", form.For, m.Excluded)
+		}
+	}
+}
+
+func TestARowThatAlreadyBeginsWithBOSIsRefusedWhereTheTrainerAddsOne(t *testing.T) {
+	for _, begins := range []bool{false, true} {
+		form, err := trainers.Resolve(relabel.ExportForm{For: "ms-swift"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := checkStudent(form, &render.Student{Stop: "</s>", EOS: "</s>", BeginsWithBOS: begins}); (err != nil) != begins {
+			t.Errorf("begins with BOS: %v: %v", begins, err)
+		}
+	}
+}
+
+// TestServedIDsAreNotTakenBesideText, which the trainer encodes itself.
+func TestServedIDsAreNotTakenBesideText(t *testing.T) {
+	id := relabel.NewID()
+	l := &labelled{ExportTrajectory: relabel.ExportTrajectory{Student: relabel.Policy{ID: id}}}
+	turn := relabel.Turn{T: 1, Label: &relabel.Action{PolicyID: id, PromptTokenIDs: []int32{1, 2}}}
+	for view, taken := range map[relabel.View]int{relabel.ViewLinear: 2, relabel.ViewPromptCompletion: 0} {
+		b := &selector{form: relabel.ExportForm{Views: []relabel.View{view}}}
+		if got := b.servedPrompt(l, turn); len(got) != taken {
+			t.Errorf("%s: %v", view, got)
+		}
+	}
+}
+
+// TestALabelThatMergesWithThePromptIsRefusedAsText: encoded as a whole, line breaks at the start of a label join that of the header.
+func TestALabelThatMergesWithThePromptIsRefusedAsText(t *testing.T) {
+	student, err := render.Open(relabel.ExportForm{Tokenizer: tokenizerFolder(t, "qwen2_5")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, refused := range map[string]bool{"Done.": false, "\n\nDone.": true} {
+		c := student.Converse([]relabel.Message{{Role: relabel.RoleSystem, Content: "s"}, {Role: relabel.RoleUser, Content: "u"}}, nil)
+		prompt, _, err := c.Prompt()
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := c.Label(relabel.Message{Role: relabel.RoleAssistant, Content: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var refusal *render.Refusal
+		if err := c.CheckText(prompt, answer); errors.As(err, &refusal) && refusal.Reason == render.MergesWithPrompt != refused || !errors.As(err, &refusal) == refused {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -515,3 +515,19 @@ func TestAnAnswerWithoutAnEndIsCutOff(t *testing.T) {
 		t.Errorf("%d bytes were sent", sent.Load())
 	}
 }
+
+func TestAFileOfSomebodyElseMeanwhileIsNotOverwritten(t *testing.T) {
+	s := hubtest.Start(t)
+	s.CreateRepo("acme/set", true)
+	var once sync.Once
+	s.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.URL.Path, "/commit/") {
+			once.Do(func() { s.Write("acme/set", "main", "linear/00000.parquet", "theirs") })
+		}
+		return false
+	}
+	_, err := client(s).Push(context.Background(), place(t, "hf://acme/set"), set(t, round(1)), "an export", func(int64) {})
+	if relabel.CodeOf(err) != relabel.CodeConflict || s.Files("acme/set", "main")["linear/00000.parquet"] != "theirs" {
+		t.Error(err)
+	}
+}
