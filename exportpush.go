@@ -11,7 +11,7 @@ type ExportPush struct {
 	Destination  string      `json:"destination" doc:"The place that was named: hf://organisation/name, with a branch and a folder if there are any."`
 	AllowSecrets []string    `json:"allow_secrets,omitempty" doc:"Rules of secrets that the text may have; absent: none."`
 	State        ExportState `json:"state" doc:"queued, running, done, failed or cancelled."`
-	SentBytes    int64       `json:"sent_bytes" doc:"Bytes of large files that were uploaded; less than bytes if the Hub has some of them already."`
+	SentBytes    int64       `json:"sent_bytes" doc:"Bytes of large files that were uploaded so far; when it is done, bytes."`
 	Bytes        int64       `json:"bytes" doc:"Bytes of all files; 0 before it runs."`
 	Place        string      `json:"place,omitempty" doc:"Where it is on the Hub, with the commit: hf://organisation/name@COMMIT; absent before it is done."`
 	Failure      string      `json:"failure,omitempty" doc:"Why it failed."`

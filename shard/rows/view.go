@@ -93,6 +93,9 @@ func (v View) At(n int) (row relabel.ExportRow, path string, err error) {
 		err := v.read(f, left, &row)
 		return row, f.Path, err
 	}
+	if v.Len() == 0 {
+		return row, "", relabel.Errorf(relabel.CodeNotFound, "there is no row %d: the view has none", n)
+	}
 	return row, "", relabel.Errorf(relabel.CodeNotFound, "there is no row %d: the view has %d, from 0", n, v.Len())
 }
 
