@@ -146,34 +146,6 @@ func TestBranchesAndFoldersAreSeparate(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoExportsAreNotOverwritten(t *testing.T) {
-	for name, text := range map[string]string{"README.md": "somebody's", "manifest.json": `{"name": "app"}`} {
-		s := hubtest.Start(t)
-		s.CreateRepo("acme/set", false)
-		s.Write("acme/set", "main", name, text)
-		_, err := client(s).Push(context.Background(), place(t, "hf://acme/set"), set(t, round(1)), "an export", func(int64) {})
-		if relabel.CodeOf(err) != relabel.CodeConflict || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "name another branch or folder") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if got := s.Files("acme/set", "main"); len(got) != 1 || got[name] != text {
-			t.Errorf("there are %v", got)
-		}
-	}
-}
-
-func TestFilesBesideAnEarlierExportAreNotOverwritten(t *testing.T) {
-	s := hubtest.Start(t)
-	push(t, s, "hf://acme/set", set(t, round(1)))
-	s.Write("acme/set", "main", "packed/00002.parquet", "somebody's")
-	_, err := client(s).Push(context.Background(), place(t, "hf://acme/set"), set(t, round(2)), "again", func(int64) {})
-	if relabel.CodeOf(err) != relabel.CodeConflict || !strings.Contains(err.Error(), "packed/00002.parquet") {
-		t.Error(err)
-	}
-	if got := s.Files("acme/set", "main")["packed/00002.parquet"]; got != "somebody's" {
-		t.Errorf("it is %q now", got)
-	}
-}
-
 func TestLargeFilesAreSentInParts(t *testing.T) {
 	s := hubtest.Start(t)
 	s.PartBytes = 100
@@ -300,22 +272,6 @@ func TestACommitWhoseAnswerWasLostIsNotRepeated(t *testing.T) {
 	if _, commits := s.Head("acme/set", "main"); commits != 2 || len(lost) != 1 {
 		t.Errorf("there are %d commits", commits)
 	}
-}
-
-func TestACommitOfSomebodyElseMeanwhileIsKept(t *testing.T) {
-	s := hubtest.Start(t)
-	s.CreateRepo("acme/set", true)
-	var once sync.Once
-	s.Before = func(_ http.ResponseWriter, r *http.Request) bool {
-		if strings.Contains(r.URL.Path, "/commit/") {
-			once.Do(func() { s.Write("acme/set", "main", "notes.txt", "theirs") })
-		}
-		return false
-	}
-	want := round(1)
-	push(t, s, "hf://acme/set", set(t, want))
-	want["notes.txt"] = "theirs"
-	sameFiles(t, s.Files("acme/set", "main"), want)
 }
 
 func TestAServerThatHasOtherBytesThanItSaysIsFoundOut(t *testing.T) {
@@ -513,21 +469,5 @@ func TestAnAnswerWithoutAnEndIsCutOff(t *testing.T) {
 	}
 	if sent.Load() > 64<<20 {
 		t.Errorf("%d bytes were sent", sent.Load())
-	}
-}
-
-func TestAFileOfSomebodyElseMeanwhileIsNotOverwritten(t *testing.T) {
-	s := hubtest.Start(t)
-	s.CreateRepo("acme/set", true)
-	var once sync.Once
-	s.Before = func(_ http.ResponseWriter, r *http.Request) bool {
-		if strings.Contains(r.URL.Path, "/commit/") {
-			once.Do(func() { s.Write("acme/set", "main", "linear/00000.parquet", "theirs") })
-		}
-		return false
-	}
-	_, err := client(s).Push(context.Background(), place(t, "hf://acme/set"), set(t, round(1)), "an export", func(int64) {})
-	if relabel.CodeOf(err) != relabel.CodeConflict || s.Files("acme/set", "main")["linear/00000.parquet"] != "theirs" {
-		t.Error(err)
 	}
 }
