@@ -254,3 +254,14 @@ func TestALabelThatMergesWithThePromptIsRefusedAsText(t *testing.T) {
 		}
 	}
 }
+
+func TestPackedRowsOfAStudentWithRecurrentLayersAreRefusedForTrainers(t *testing.T) {
+	packed := relabel.ExportForm{For: "trl", Views: []relabel.View{relabel.ViewPacked}}
+	for config, refused := range map[string]bool{`{"model_type":"qwen3_next"}`: true, `{"model_type":"qwen2"}`: false} {
+		files := relabel.TokenizerFiles{relabel.ModelConfig: []byte(config)}
+		var e *relabel.Error
+		if _, err := checkModel(packed, files); errors.As(err, &e) != refused || refused && e.Field != "for" {
+			t.Errorf("%s: %v", config, err)
+		}
+	}
+}
