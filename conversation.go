@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,10 +41,14 @@ func (c Conversation) Trajectory(set ConversationSet) ExportTrajectory {
 	id := ID(uuid.NewSHA1(uuid.UUID(set.ID), fmt.Appendf(nil, "%d", c.Number)))
 	tr := ExportTrajectory{Trajectory: Trajectory{ID: id, State: Done, Kind: Collect}, Iteration: Iteration{Kind: Collect},
 		Task: Task{InstanceID: fmt.Sprintf("%s/%d", set.Name, c.Number)}, Opening: []Message{}, Tools: c.Tools}
+	trained := make(map[int]bool, len(c.Labels))
+	for _, t := range c.Labels {
+		trained[t] = true
+	}
 	for _, m := range c.Messages {
 		switch last := len(tr.Turns) - 1; {
 		case m.Role == RoleAssistant:
-			tr.Turns = append(tr.Turns, c.turn(len(tr.Turns)+1, m))
+			tr.Turns = append(tr.Turns, turnOf(len(tr.Turns)+1, m, trained[len(tr.Turns)+1]))
 		case last < 0:
 			tr.Opening = append(tr.Opening, m)
 		default:
@@ -55,11 +58,11 @@ func (c Conversation) Trajectory(set ConversationSet) ExportTrajectory {
 	return tr
 }
 
-// turn returns turn t. The label of one that is not trained on was not selected.
-func (c Conversation) turn(t int, m Message) Turn {
+// turnOf returns turn t. The label of one that is not trained on was not selected.
+func turnOf(t int, m Message, trained bool) Turn {
 	action := Action{Status: Received, Message: m, Parse: ParsedOK}
 	label := action
-	if !slices.Contains(c.Labels, t) {
+	if !trained {
 		label = Action{Status: NotSelected}
 	}
 	return Turn{T: t, Executor: Teacher, Action: action, Label: &label}

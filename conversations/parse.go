@@ -3,6 +3,7 @@ package conversations
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -25,6 +26,9 @@ func parse(line []byte) (c relabel.Conversation, err error) {
 	case len(fields.Messages) == 0:
 		return c, bad("messages", "is missing or empty")
 	}
+	if err := checkFields(line); err != nil {
+		return c, err
+	}
 	if c.Tools, err = parseTools(fields.Tools); err != nil {
 		return c, err
 	}
@@ -46,8 +50,8 @@ func bad(field, format string, a ...any) error {
 }
 
 func below(at string, err error) error {
-	e, is := err.(*relabel.Error)
-	if !is {
+	var e *relabel.Error
+	if !errors.As(err, &e) {
 		return err
 	}
 	if e.Field != "" {
@@ -70,7 +74,7 @@ func (p *parser) add(raw json.RawMessage) error {
 	if err != nil {
 		return bad("", "is not a message")
 	}
-	if err := checkContent(raw); err != nil {
+	if err := errors.Join(checkFields(raw), checkContent(raw)); err != nil {
 		return err
 	}
 	switch m.Role {

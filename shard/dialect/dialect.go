@@ -72,7 +72,7 @@ func (f Form) Line(id string, messages []Message, trained func(i int) bool) []by
 	}
 	line = append(line, ']')
 	if f.Tools != "[]" {
-		line = append(append(line, `,"tools":`...), f.Tools...)
+		line = append(append(line, `,"tools":`...), oneLine.Replace(f.Tools)...)
 	}
 	return append(line, '}')
 }

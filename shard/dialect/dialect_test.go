@@ -34,6 +34,10 @@ func TestLinesAreWhatTheirReadersExpect(t *testing.T) {
 	if got := lineOf(weight, 4); got != want {
 		t.Errorf("weight:\n%s\nwant\n%s", got, want)
 	}
+	weight.Tools = "[{\"type\":\"function\",\n\"function\":{\"name\":\"run\",\r\n\"parameters\":{}}}]" // as in a file that gives its tools as text
+	if got := lineOf(weight, 4); strings.ContainsAny(got, "\n\r") || !strings.HasSuffix(got, `"tools":[{"type":"function", "function":{"name":"run",  "parameters":{}}}]}`) {
+		t.Errorf("tools of several lines: %s", got)
+	}
 	flat := dialect.Form{Dialect: relabel.DialectFlat, Tools: "[]"}
 	if got := lineOf(flat, 4); !strings.HasPrefix(got, `{"row_id":"t/2","messages":[{"role":"system",`) || strings.Contains(got, "tools") || strings.Contains(got, "weight") {
 		t.Errorf("flat: %s", got)
