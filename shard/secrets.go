@@ -3,7 +3,9 @@ package shard
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"relabel"
@@ -39,7 +41,7 @@ func (b *selector) secretsOf(tr relabel.ExportTrajectory) (found []placedSecret)
 		add(0, relabel.SecretInPrompt, true, false, m.Content)
 	}
 	for _, tool := range b.tools(tr) {
-		add(0, relabel.SecretInPrompt, true, false, tool.Description, tool.Parameters)
+		add(0, relabel.SecretInPrompt, true, false, tool.Name, tool.Description, unescaped(tool.Parameters))
 	}
 	for _, turn := range tr.Turns {
 		both := turn.Label != nil && executedByTeacher(turn) // one text
@@ -61,9 +63,23 @@ func (b *selector) textsOf(m relabel.Message) []string {
 		texts = append(texts, m.ReasoningContent)
 	}
 	for _, c := range m.ToolCalls {
-		texts = append(texts, c.Name, c.Arguments)
+		texts = append(texts, c.Name, unescaped(c.Arguments))
 	}
 	return texts
+}
+
+// escaped matches the escape of a printable character of ASCII in JSON, which needs none.
+var escaped = regexp.MustCompile(`\\u00[2-7][0-9A-Fa-f]`)
+
+// unescaped returns arguments as templates and tools see them as far as secrets are concerned: without needless escapes.
+func unescaped(arguments string) string {
+	return escaped.ReplaceAllStringFunc(arguments, func(text string) string {
+		code, err := strconv.ParseUint(text[2:], 16, 8)
+		if err != nil || code == '"' || code == '\\' || code == 0x7f {
+			return text
+		}
+		return string(rune(code))
+	})
 }
 
 // excludeSecret returns why the state of a turn is excluded if the form asks to exclude secrets, with their rule, or "".

@@ -31,7 +31,7 @@ func leakyStore(name, destination string) *fixedStore {
 	s.export.Destination = destination
 	turns := s.list[0].Turns
 	turns[1].Observations = []relabel.Observation{{Content: "export TOKEN=" + githubToken}}
-	label := had(call("execute_bash", `{"command": "aws --key `+awsKey+`"}`))
+	label := had(call("execute_bash", `{"command": "aws --key \u0041`+awsKey[1:]+`"}`)) // escaped, as a model may write it
 	turns[3].Label = &label
 	turns[4].Observations = []relabel.Observation{{CallID: relabel.CallID(5, 0), Content: "again " + githubToken}}
 	return s
