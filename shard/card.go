@@ -12,6 +12,7 @@ import (
 	"text/template"
 
 	"relabel"
+	"relabel/safetext"
 )
 
 //go:embed card.md.tmpl
@@ -38,7 +39,7 @@ func (c card) write(part string) (string, error) {
 func (c card) Title() (string, error) {
 	name := "labelled states of run " + c.Run
 	if c.Provenance != nil {
-		name = oneLine(c.Provenance.Runs[0].Name)
+		name = oneLine(safetext.Plain(c.Provenance.Runs[0].Name))
 	}
 	text, err := json.Marshal(name) // JSON texts are YAML texts
 	return string(text), err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"relabel"
 )
@@ -51,6 +52,7 @@ func TestTheDataCardSaysWhereTheLabelsComeFrom(t *testing.T) {
 		t.Errorf("the header begins otherwise:\n%s", head)
 	}
 	for _, part := range []string{
+		`# 9 labelled states of issues \| of \*us\*`,
 		`| issues \| of \*us\* `, "| dagger | openhands | issues, revision 2, `d0…` | `" + hashText(s.run.Prompts.System)[:12] + "…`, `",
 		"| big@1 `", "| teacher-model | teacher |", "| small@2 `", "| student-model | student |",
 		"κ, the turns that the student executed before the teacher, by trajectories: 1 × κ = 3.", "Executed at the exported states: 3 × student, 6 × teacher.",
@@ -112,5 +114,18 @@ func TestTheLicenceOfTasksIsNotThatOfConversationsBesideThem(t *testing.T) {
 	p.Conversations = []relabel.ProvenanceConversations{{Name: "general"}}
 	if got := c.License(); got != "other" {
 		t.Errorf("with conversations it is %s", got)
+	}
+}
+
+func TestANameIsShownAsTextInTheHeaderToo(t *testing.T) {
+	for name, want := range map[string]string{"a\nlicense: mit\n---": `"a license: mit ---"`, `"q" <b>`: `"\"q\" \u003cb\u003e"`} {
+		title, err := card{relabel.Manifest{Provenance: &relabel.ManifestProvenance{Runs: []relabel.ProvenanceRun{{Name: name}}}}}.Title()
+		if err != nil || title != want {
+			t.Errorf("%q is %s, %v", name, title, err)
+		}
+	}
+	title, err := card{relabel.Manifest{Provenance: &relabel.ManifestProvenance{Runs: []relabel.ProvenanceRun{{Name: "a\x7f\u0084b"}}}}}.Title()
+	if err != nil || strings.ContainsFunc(title, unicode.IsControl) {
+		t.Errorf("a title that YAML does not allow: %q, %v", title, err)
 	}
 }

@@ -47,7 +47,7 @@ func writeReadme(w io.Writer, run relabel.Run, e relabel.Export, sum summary, m 
 	preset, _ := relabel.FindPreset(run.Preset) // a run without one has no trainer
 	perToken := m.Normalisation != nil && *m.Normalisation == relabel.PerToken && !weighted(m.LabelRules)
 	return readmeTemplate.Execute(w, map[string]any{
-		"CardHead": head, "Card": body, "Run": oneLine(run.Name), "Manifest": m, "Form": e.Form, "Totals": totalsOf(m), "Hash": func(v relabel.View) string { return hashOf(m, v) },
+		"CardHead": head, "Card": body, "Run": nameText(run.Name), "Manifest": m, "Form": e.Form, "Totals": totalsOf(m), "Hash": func(v relabel.View) string { return hashOf(m, v) },
 		"Has":      func(v string) bool { return slices.Contains(m.Views, relabel.View(v)) },
 		"OnPolicy": run.Recipe.OnPolicy(),
 		"PerToken": perToken, "Weighted": (run.Recipe.OnPolicy() || !perToken) && !e.Form.Bare, "Ruled": ruledOf(m), "TRL": trl,
@@ -169,7 +169,7 @@ func hashOf(m relabel.Manifest, v relabel.View) string {
 }
 
 func policyName(p relabel.Policy) string {
-	return oneLine(fmt.Sprintf("%s@%d (%s)", p.Name, p.Version, p.Model))
+	return nameText(fmt.Sprintf("%s@%d (%s)", p.Name, p.Version, p.Model))
 }
 
 // askedText describes a selection in Markdown. Names of benchmarks may be any text.
