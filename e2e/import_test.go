@@ -48,7 +48,7 @@ func TestTrajectoriesOfAnotherHarnessBecomeTrainingData(t *testing.T) {
 		l.must(t, "policy", "add", name, "--base-url", teacher.URL+"/v1", "--model", name)
 	}
 	said := l.must(t, "trajectory", "import", dir, "--name", "others", "--student", "student", "--teacher", "teacher")
-	if !strings.Contains(said, "others: 1 trajectories of 1 tasks, 2 turns, 0 of them with a label") {
+	if !strings.Contains(said, "others: 1 trajectory of 1 task, 2 turns, 0 of them with a label") {
 		t.Errorf("it says %s", said)
 	}
 	l.must(t, "run", "relabel", "others", "--teacher", "teacher")
