@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -123,7 +124,7 @@ func (i *importing) trajectories() iter.Seq2[relabel.ImportedTrajectory, error] 
 func (i *importing) read(ignored map[string]int) iter.Seq2[relabel.ImportedTrajectory, error] {
 	return func(yield func(relabel.ImportedTrajectory, error) bool) {
 		lines := bufio.NewReaderSize(io.NewSectionReader(i.source, 0, i.source.Size()), 1<<20)
-		seen := map[string]relabel.Task{} // by instance, without their texts but the statement
+		seen := map[string][sha256.Size]byte{} // the hash of the problem statement, by instance
 		generations := map[string]int{}
 		for line := 1; ; line++ {
 			doc, err := readLine(lines)
@@ -163,16 +164,17 @@ func onLine(line int, err error) error {
 }
 
 // place numbers the trajectory among those of its task.
-func (i *importing) place(t *relabel.ImportedTrajectory, seen map[string]relabel.Task, generations map[string]int) error {
+func (i *importing) place(t *relabel.ImportedTrajectory, seen map[string][sha256.Size]byte, generations map[string]int) error {
 	name := t.Task.InstanceID
-	if first, again := seen[name]; again && first.ProblemStatement != t.Task.ProblemStatement {
+	statement := sha256.Sum256([]byte(t.Task.ProblemStatement))
+	if first, again := seen[name]; again && first != statement {
 		return relabel.Errorf(relabel.CodeInvalid, "an earlier document has the same instance or trajectory id, %q, with another first user message", name).On("trajectory_id")
 	}
 	if _, ok := i.ids[name]; !ok {
 		i.ids[name] = relabel.NewID()
 	}
 	t.Task.ID = i.ids[name]
-	seen[name] = t.Task
+	seen[name] = statement
 	t.Generation = generations[name]
 	generations[name]++
 	return nil
