@@ -1,5 +1,5 @@
 #!/bin/sh
-# sh openrlhf.sh MODEL OUT [further settings of OpenRLHF]
+# sh openrlhf.sh MODEL OUT [further settings of OpenRLHF]; 0.10.4 and 0.11.2 were run, 0.9 has other options
 model=$1 out=$2
 shift 2
 [ -e "$model" ] && model=$(realpath "$model") # else the name of one on the Hub
