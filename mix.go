@@ -151,6 +151,7 @@ type DroppedLabel struct {
 
 // ComparedLabels counts the labels of a source in the comparison of all labels of a mix.
 type ComparedLabels struct {
+	Overlapping    int `json:"overlapping" doc:"Trajectories that an earlier source selects too. They are omitted here."`
 	Labels         int `json:"labels" doc:"Labels of the source that were compared."`
 	Duplicates     int `json:"duplicates" doc:"Labels whose state and label are those of an earlier one."`
 	NearDuplicates int `json:"near_duplicates" doc:"Further labels that equal an earlier one but for numbers, hexadecimal ids and white space in state and label."`

@@ -226,7 +226,7 @@ func TestAMixCountsDropsAndCapsWhatSeveralRunsHave(t *testing.T) {
 		if m.States != try.want || !maps.Equal(m.Excluded, try.excluded) {
 			t.Errorf("%+v: %d states, excluded %v", try, m.States, m.Excluded)
 		}
-		for i, want := range []relabel.ComparedLabels{{Labels: 6}, {Labels: 6, Duplicates: 6}, {Labels: 6, NearDuplicates: 6}, {}} {
+		for i, want := range []relabel.ComparedLabels{{Labels: 6}, {Labels: 6, Duplicates: 6}, {Labels: 6, NearDuplicates: 6}, {Overlapping: 2}} {
 			if got := *m.Mix.Sources[i].Compared; got != want {
 				t.Errorf("source %d: %+v, want %+v", i, got, want)
 			}

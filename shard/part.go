@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"runtime"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
@@ -142,8 +143,13 @@ func (o *output) write(ctx context.Context, b *selector, all []*labelled) (map[r
 	}
 	views := o.export.Form.Views
 	written := make([]viewFigures, len(views))
+	var reading sync.Mutex // views of text take turns to read trajectories, so that a part needs one connection for it
 	for i, view := range views {
 		work.Go(func() (err error) {
+			if !view.HasIDs() {
+				reading.Lock()
+				defer reading.Unlock()
+			}
 			written[i], err = o.writeView(ctx, view, b, all, p)
 			return folderError(err)
 		})

@@ -35,10 +35,10 @@ func keepSource(ctx context.Context, tx pgx.Tx, sel relabel.ExportSelection) (ru
 }
 
 // cutSources cuts the selections of all sources into parts, from one snapshot. Each part has trajectories of
-// one source. Trajectories that an earlier source selects are omitted.
-func (s *Store) cutSources(ctx context.Context, e relabel.Export, partBytes int64) (parts []relabel.ExportPart, err error) {
+// one source. Trajectories that an earlier source selects are omitted and counted.
+func (s *Store) cutSources(ctx context.Context, e relabel.Export, partBytes int64) (parts []relabel.ExportPart, counts []relabel.ComparedLabels, err error) {
 	err = s.read(ctx, func(tx pgx.Tx) error {
-		parts = nil
+		parts, counts = nil, make([]relabel.ComparedLabels, e.Sources())
 		seen := map[relabel.ID]bool{}
 		for n := range e.Sources() {
 			sel := e.Source(n).Selection
@@ -54,13 +54,15 @@ func (s *Store) cutSources(ctx context.Context, e relabel.Export, partBytes int6
 			if err != nil {
 				return err
 			}
-			for _, trajectories := range cut(unseen(all, seen), partBytes) {
+			fresh := unseen(all, seen)
+			counts[n].Overlapping = len(all) - len(fresh)
+			for _, trajectories := range cut(fresh, partBytes) {
 				parts = append(parts, relabel.ExportPart{Source: n, Trajectories: trajectories})
 			}
 		}
 		return nil
 	})
-	return parts, err
+	return parts, counts, err
 }
 
 // unseen returns the trajectories that are not in seen, and adds them to it.
@@ -137,6 +139,13 @@ func (s *Store) FinishComparison(ctx context.Context, id relabel.ID, counts []re
 		folder, err := lockComparing(ctx, tx, id)
 		if err != nil || folder == nil {
 			return err
+		}
+		earlier, err := readValue[[]relabel.ComparedLabels](ctx, tx, "SELECT coalesce(compared, '[]') FROM exports WHERE id = $1", id)
+		if err != nil {
+			return err
+		}
+		for n := range min(len(earlier), len(counts)) {
+			counts[n].Overlapping = earlier[n].Overlapping
 		}
 		b := &pgx.Batch{}
 		b.Queue("UPDATE exports SET comparing = false, compared = $2, waiting = NULL, waiting_since = NULL WHERE id = $1", id, counts)

@@ -84,6 +84,7 @@ func TestAMixIsComparedBeforeItsPartsAreBuilt(t *testing.T) {
 	if p, err := s.FindExportPart(ctx, e.ID, 1); err != nil || !reflect.DeepEqual(p.Dropped, dropped) {
 		t.Errorf("%+v, %v", p, err)
 	}
+	counts[2].Overlapping = 2 // its trajectories are those of the source before it
 	if got, err := s.FindExport(ctx, e.ID); err != nil || !reflect.DeepEqual(got.Compared, counts) {
 		t.Errorf("%+v, %v", got, err)
 	}

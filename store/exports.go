@@ -170,7 +170,7 @@ func (s *Store) CutExport(ctx context.Context, id relabel.ID, partBytes int64) e
 	if err != nil || e.State == relabel.ExportRunning && e.Parts > 0 {
 		return err
 	}
-	parts, err := s.cutSources(ctx, e, partBytes)
+	parts, counts, err := s.cutSources(ctx, e, partBytes)
 	if err != nil {
 		return err
 	}
@@ -187,11 +187,11 @@ func (s *Store) CutExport(ctx context.Context, id relabel.ID, partBytes int64) e
 			return exportOver(ctx, tx, id)
 		}
 		b := &pgx.Batch{}
-		b.Queue("UPDATE exports SET state = 'running', comparing = $2, waiting = NULL, waiting_since = NULL WHERE id = $1", id, e.Mix.Compares())
-		step := relabel.BuildPart
-		if e.Mix.Compares() {
-			step = relabel.SignPart
+		step := relabel.SignPart
+		if !e.Mix.Compares() {
+			step, counts = relabel.BuildPart, nil
 		}
+		b.Queue("UPDATE exports SET state = 'running', comparing = $2, compared = $3, waiting = NULL, waiting_since = NULL WHERE id = $1", id, e.Mix.Compares(), counts)
 		jobs := make([]relabel.ExportJob, len(parts))
 		for i, part := range parts {
 			b.Queue("INSERT INTO export_parts (export_id, number, source, chunk, trajectories) VALUES ($1, $2, $3, $4, $5)", id, i, part.Source, part.Chunk, part.Trajectories)
