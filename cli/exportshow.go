@@ -53,13 +53,15 @@ func printFolder(p *Ports, dir string) error {
 	return errors.Join(PrintFiles(e), printManifest(m))
 }
 
-// showManifest prints what the manifest of a finished export says, read through the server.
+// showManifest prints what the manifest of a finished export says, read through the server, or why the server cannot
+// read it: the files may be on another machine.
 func showManifest(ctx context.Context, cl *Session, e relabel.Export) error {
 	if e.State != relabel.ExportDone {
 		return nil
 	}
 	body, err := cl.ExportFile(ctx, e.ID, "manifest.json")
 	if err != nil {
+		_, err = fmt.Printf("  its manifest.json cannot be shown: %v\n", err)
 		return err
 	}
 	defer body.Close()

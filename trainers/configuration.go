@@ -3,6 +3,7 @@ package trainers
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -69,11 +70,14 @@ func readConfiguration(name, text string) (trainer string, s settings, err error
 	}
 	const unknown = "is not a configuration of axolotl, ms-swift, LLaMA-Factory or TRL: give its YAML or JSON file, or a script with its command line"
 	err = yaml.Unmarshal(withoutTabs([]byte(text)), &s)
+	var other *yaml.TypeError // it has no settings, but a list or text
 	switch isYAML := slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)); {
 	case err == nil && len(s) > 0 && s.trainer() == "":
 		return refuse(unknown)
 	case err == nil && len(s) > 0:
 		return s.trainer(), s, nil
+	case errors.As(err, &other) && isYAML:
+		return refuse(unknown)
 	case err != nil && isYAML:
 		return refuse("is not valid YAML: %s", strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
 	}
