@@ -60,14 +60,20 @@ var checkoutLoaders = []loaderTest{
 // loaderTokenizers are those of templates with a stable prefix, and of one that rewrites the history.
 var loaderTokenizers = []string{"qwen2_5", "qwen3"}
 
+// onlyForTrainers skips a test outside of `make test-trainers`: it installs gigabytes of trainers.
+func onlyForTrainers(t *testing.T) {
+	t.Helper()
+	if os.Getenv("RELABEL_TEST_TRAINERS") == "" {
+		t.Skip("each trainer needs a Python environment of its own: make test-trainers")
+	}
+}
+
 func TestTRLTrainsOnTheLabelsOfItsExports(t *testing.T) {
 	testLoaders(t, smallLoaders)
 }
 
 func TestTrainersTrainOnTheLabelsOfTheirExports(t *testing.T) {
-	if os.Getenv("RELABEL_TEST_TRAINERS") == "" {
-		t.Skip("each trainer needs a Python environment of its own: make test-trainers")
-	}
+	onlyForTrainers(t)
 	testLoaders(t, largeLoaders)
 }
 

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,9 +62,7 @@ func TestWhatTRLDoesWithoutAnError(t *testing.T) {
 }
 
 func TestTrainersDoWithoutAnError(t *testing.T) {
-	if os.Getenv("RELABEL_TEST_TRAINERS") == "" {
-		t.Skip("each trainer needs a Python environment of its own: make test-trainers")
-	}
+	onlyForTrainers(t)
 	testTraps(t, largeTraps)
 }
 
