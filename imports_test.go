@@ -36,6 +36,7 @@ var arrows = []struct{ from, to string }{
 	{"store", "migrations"},
 	{"store/*", "store"},
 	{"store/storetest", "store/localpg"},
+	{"store/storetest", "migrations"}, // what its template is made of
 	{"api/*", "api"},
 	{"cli", "api/client"},
 	{"web", "web/*"},

@@ -301,6 +301,7 @@ func TestStreamsOutliveTheirListeningConnection(t *testing.T) {
 		for killed := 0; killed == 0; { // opened again by the time of the next one
 			err := s.db.Pool().QueryRow(context.Background(), `SELECT count(pg_terminate_backend(l.pid)) FROM pg_locks l
 				WHERE l.locktype = 'advisory' AND l.mode = 'ShareLock' AND l.granted
+				AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 				AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended('listeners of ' || current_schema(), 0)`).Scan(&killed)
 			if err != nil {
 				t.Fatal(err)
@@ -314,6 +315,7 @@ func TestStreamsOutliveTheirListeningConnection(t *testing.T) {
 	_ = e.body.Close()
 	for left := 1; left > 0; { // without followers, no connection listens
 		if err := s.db.Pool().QueryRow(context.Background(), `SELECT count(*) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.mode = 'ShareLock'
+			AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 			AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended('listeners of ' || current_schema(), 0)`).Scan(&left); err != nil {
 			t.Fatal(err)
 		}

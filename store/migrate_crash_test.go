@@ -27,7 +27,7 @@ func TestADeathDuringAMigrationLeavesTheVersionBefore(t *testing.T) {
 
 	migrated := make(chan error, 1)
 	go func() { migrated <- s.Migrate(ctx) }()
-	const kill = `SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE relation = 'trajectories'::regclass AND NOT granted`
+	const kill = `SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND relation = 'trajectories'::regclass`
 	for value[int](t, s, kill) == 0 {
 		select {
 		case err := <-migrated:

@@ -128,7 +128,7 @@ func TestFewSearchesGoOnAtATimeAndEndWithTheirClients(t *testing.T) {
 	for range 3 {
 		go func() { ended <- search(ctx) }()
 	}
-	waiting := "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'observations'::regclass"
+	waiting := "SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND relation = 'observations'::regclass"
 	for until := time.Now().Add(time.Minute); value[int](t, s, waiting) < 3; {
 		if time.Now().After(until) {
 			t.Fatal("the searches have not begun")

@@ -116,7 +116,7 @@ func (s *site) searching(n int) {
 	s.t.Helper()
 	now := -1
 	for until := time.Now().Add(time.Minute); now != n; {
-		s.must(s.store.Pool().QueryRow(s.t.Context(), "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'observations'::regclass").Scan(&now))
+		s.must(s.store.Pool().QueryRow(s.t.Context(), "SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND relation = 'observations'::regclass").Scan(&now))
 		if time.Now().After(until) {
 			s.t.Fatalf("%d searches wait, not %d", now, n)
 		}
