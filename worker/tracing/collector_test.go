@@ -25,6 +25,7 @@ type receiver struct {
 	mu       sync.Mutex
 	spans    []*otlp.Span
 	resource map[string]string
+	scope    string
 	headers  http.Header
 	hold     chan struct{} // if set, requests wait for it
 	refuse   int           // status of every answer, 0: 200
@@ -57,8 +58,6 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(r.refuse)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(w, r.answer)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.headers = req.Header
@@ -67,9 +66,12 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 			r.resource[a.Key] = a.Value.GetStringValue()
 		}
 		for _, scope := range of.ScopeSpans {
+			r.scope = scope.Scope.Name + " " + scope.Scope.Version + " of " + scope.SchemaUrl
 			r.spans = append(r.spans, scope.Spans...)
 		}
 	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, r.answer)
 }
 
 func readBody(req *http.Request) ([]byte, error) {

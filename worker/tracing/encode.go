@@ -9,10 +9,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Flags of spans and links of OTLP: the trace is sampled, and whether the parent is in another process is known.
+// Flags of spans and links: the trace is sampled, and it is known whether the parent is of another process.
 const (
 	flagsRoot   = 0x101
-	flagsRemote = 0x301 // it is: also a parent of this process is sent on its own
+	flagsRemote = 0x301 // it is, or may be: each span is sent for itself
 )
 
 // statusError is the code of a status.
@@ -36,8 +36,8 @@ func (s span) encode(l limits) []byte {
 	}
 	b = appendBytes(b, 5, plain(s.name))
 	b = appendNumber(b, 6, uint64(s.kind))
-	b = appendFixed(b, 7, uint64(s.begun.UnixNano())) // start_time_unix_nano
-	b = appendFixed(b, 8, uint64(s.ended.UnixNano())) // end_time_unix_nano
+	b = appendFixed(b, 7, uint64(max(s.begun.UnixNano(), 0))) // start_time_unix_nano
+	b = appendFixed(b, 8, uint64(max(s.ended.UnixNano(), 0))) // end_time_unix_nano
 	b = appendAttributes(b, 9, s.attributes[:attributes], l.value)
 	b = appendNumber(b, 10, uint64(len(s.attributes)-attributes)) // dropped_attributes_count
 	b = appendLinks(b, 13, s.links[:links])

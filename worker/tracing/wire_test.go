@@ -8,6 +8,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"io"
+	"log"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -31,6 +33,9 @@ func TestTheEnvironmentNamesTheProcess(t *testing.T) {
 		if r.resource[key] != want {
 			t.Errorf("%s is %q, not %q", key, r.resource[key], want)
 		}
+	}
+	if r.scope != "relabel 1.2 of https://opentelemetry.io/schemas/1.41.0" {
+		t.Errorf("the scope is %s", r.scope)
 	}
 	t.Setenv("OTEL_SERVICE_NAME", "lab")
 	rollOne(t, newTracer(t, tracing.Spans))
@@ -72,14 +77,14 @@ func TestSpansThatAreRejectedAreCounted(t *testing.T) {
 		`{"partialSuccess":{"errorMessage":"too old"}}`:                     {Sent: 7},
 	} {
 		newReceiver(t, func(r *receiver) { r.answer = answer })
-		var log bytes.Buffer
-		tracer, err := tracing.New(tracing.Config{Mode: tracing.Spans, Log: zerolog.New(&log)})
+		var logged bytes.Buffer
+		tracer, err := tracing.New(tracing.Config{Mode: tracing.Spans, Log: zerolog.New(&logged)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		rollOne(t, tracer)
-		if c := tracer.Counts(); c != want || !strings.Contains(log.String(), "too old") || strings.Contains(log.String(), "rollouts continue") != (want.Failed > 0) {
-			t.Errorf("%s: counted %+v, logged %s", answer, c, log.String())
+		if c := tracer.Counts(); c != want || !strings.Contains(logged.String(), "too old") || strings.Contains(logged.String(), "rollouts continue") != (want.Failed > 0) {
+			t.Errorf("%s: counted %+v, logged %s", answer, c, logged.String())
 		}
 	}
 }
@@ -102,6 +107,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 func TestCertificatesOfTheEnvironment(t *testing.T) {
 	r := newReceiver(t, nil)
 	secure := httptest.NewUnstartedServer(r.Config.Handler)
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // of refused handshakes
 	own, files := newCertificate(t)
 	secure.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: own}
 	secure.StartTLS()
