@@ -8,7 +8,6 @@ import (
 	"syscall"
 	"testing"
 
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
@@ -27,7 +26,7 @@ func newSpans(t *testing.T) *spans {
 	s := &spans{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		var in collector.ExportTraceServiceRequest
+		var in otlp.TracesData // the same fields as a request
 		if err != nil || proto.Unmarshal(body, &in) != nil {
 			w.WriteHeader(http.StatusBadRequest)
 			return

@@ -88,7 +88,7 @@ func (p *process) startWorkOn(ctx context.Context, host *fleet.Fleet, searches *
 		return nil, err
 	}
 	w.capacity = worker.Capacity{Fleet: host, Disk: disk, Searches: f.Searching(), NoRepairs: f.Rollouts == 0}
-	if w.traces, err = tracing.New(ctx, tracing.Config{Mode: tracing.Mode(f.Traces), Version: version, Worker: w.me.Name, Log: own.log}); err != nil {
+	if w.traces, err = tracing.New(tracing.Config{Mode: tracing.Mode(f.Traces), Version: version, Worker: w.me.Name, Log: own.log}); err != nil {
 		return nil, err
 	}
 	w.policies = own.newPolicies(f.Secrets, w.traces)

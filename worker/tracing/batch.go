@@ -3,10 +3,6 @@ package tracing
 import (
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
-	"go.opentelemetry.io/otel/trace"
-
 	"relabel"
 )
 
@@ -28,17 +24,17 @@ func (t *Tracer) BatchAnswer(c relabel.BatchClaim, item relabel.BatchItem, a rel
 		return
 	}
 	at, batch := place{item.TrajectoryID, item.Attempt}, ofBatch(c.BatchID)
-	s := span{place: at, id: batch.answer(a.CustomID), parent: at.turn(item.T), name: named(semconv.GenAIOperationNameChat, c.Policy.Model),
-		kind: trace.SpanKindClient, begun: sentAt(c.Batch), ended: time.Now(), links: []trace.Link{{SpanContext: batch.context(batch.turn(0))}}}
-	s.attributes = append(policyAttributes(c.Policy), semconv.GenAIConversationID(item.TrajectoryID.String()),
-		attribute.String("relabel.purpose", string(relabel.PurposeLabel)), attribute.Int("relabel.turn", item.T), attribute.Int("relabel.attempt", item.Attempt),
-		attribute.String("relabel.batch", c.BatchID.String()))
+	s := span{place: at, id: batch.answer(a.CustomID), parent: at.turn(item.T), name: operationChat + " " + c.Policy.Model,
+		kind: kindClient, begun: sentAt(c.Batch), ended: time.Now(), links: []link{{batch, batch.turn(0)}}}
+	s.attributes = append(policyAttributes(operationChat, c.Policy), attribute{conversationID, item.TrajectoryID},
+		attribute{"relabel.purpose", relabel.PurposeLabel}, attribute{"relabel.turn", item.T}, attribute{"relabel.attempt", item.Attempt},
+		attribute{"relabel.batch", c.BatchID})
 	if a.Err != nil {
 		s.failed = relabel.CodeOf(a.Err)
 	} else {
 		s.attributes = append(s.attributes, answerAttributes(a.Completion)...)
 		if t.content {
-			s.attributes = append(s.attributes, outputMessages.String(outputText(a.Completion)))
+			s.attributes = append(s.attributes, attribute{outputMessages, outputText(a.Completion)})
 		}
 	}
 	t.send(s)
@@ -50,10 +46,10 @@ func (t *Tracer) Batch(c relabel.BatchClaim, as relabel.BatchState, remoteState 
 		return
 	}
 	at := ofBatch(c.BatchID)
-	s := span{place: at, id: at.turn(0), name: "label_batch " + c.Policy.Model, kind: trace.SpanKindClient, begun: sentAt(c.Batch), ended: time.Now()}
-	s.attributes = append(policyAttributes(c.Policy), attribute.String("relabel.batch", c.BatchID.String()), attribute.String("relabel.run", c.Run.Name),
-		attribute.String("relabel.batch.state", string(as)), attribute.String("relabel.batch.remote_state", plain(remoteState)),
-		attribute.Int("relabel.batch.labels", c.Batch.Labels), attribute.Int("relabel.batch.round", c.Batch.Round))
+	s := span{place: at, id: at.turn(0), name: "label_batch " + c.Policy.Model, kind: kindClient, begun: sentAt(c.Batch), ended: time.Now()}
+	s.attributes = append(policyAttributes(operationChat, c.Policy), attribute{"relabel.batch", c.BatchID}, attribute{"relabel.run", c.Run.Name},
+		attribute{"relabel.batch.state", as}, attribute{"relabel.batch.remote_state", remoteState},
+		attribute{"relabel.batch.labels", c.Batch.Labels}, attribute{"relabel.batch.round", c.Batch.Round})
 	if as == relabel.BatchFailed {
 		s.failed = relabel.CodeEndpoint
 	}
@@ -67,6 +63,6 @@ func (t *Tracer) Regraded(c relabel.RegradeClaim, begun time.Time, v relabel.Ver
 	}
 	at := place{c.Trajectory.ID, c.Trajectory.Trail}
 	s := t.verification(at, begun, v, err)
-	s.attributes = append(s.attributes, attribute.String("relabel.regrading", c.RegradingID.String()))
+	s.attributes = append(s.attributes, attribute{"relabel.regrading", c.RegradingID})
 	t.send(s)
 }

@@ -6,10 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
-	"go.opentelemetry.io/otel/trace"
-
 	"relabel"
 )
 
@@ -26,14 +22,14 @@ func (t *Tracer) Client(p relabel.Policy, next Client) Client {
 	if t == nil {
 		return next
 	}
-	return &tracedClient{Client: next, tracer: t, policy: p, fixed: policyAttributes(p)}
+	return &tracedClient{Client: next, tracer: t, policy: p, fixed: policyAttributes(operationChat, p)}
 }
 
 type tracedClient struct {
 	Client
 	tracer *Tracer
 	policy relabel.Policy
-	fixed  []attribute.KeyValue
+	fixed  []attribute
 }
 
 // Complete asks for an action.
@@ -44,7 +40,7 @@ func (c *tracedClient) Complete(ctx context.Context, req relabel.ChatRequest) (r
 		return answer, err
 	}
 	at := place{req.TrajectoryID, req.Attempt}
-	s := span{place: at, parent: at.turn(req.T), name: named(semconv.GenAIOperationNameChat, c.policy.Model), kind: trace.SpanKindClient,
+	s := span{place: at, parent: at.turn(req.T), name: operationChat + " " + c.policy.Model, kind: kindClient,
 		begun: begun, ended: time.Now()}
 	s.attributes = append(s.attributes, c.fixed...)
 	s.attributes = append(s.attributes, requestAttributes(req)...)
@@ -56,7 +52,7 @@ func (c *tracedClient) Complete(ctx context.Context, req relabel.ChatRequest) (r
 	if c.tracer.content {
 		s.attributes = append(s.attributes, messageAttributes(req)...)
 		if err == nil {
-			s.attributes = append(s.attributes, outputMessages.String(outputText(answer)))
+			s.attributes = append(s.attributes, attribute{outputMessages, outputText(answer)})
 		}
 	}
 	c.tracer.send(s)
@@ -72,65 +68,60 @@ func (c *tracedClient) Score(ctx context.Context, req relabel.ScoreRequest) ([]r
 		return scores, err
 	}
 	at := place{req.TrajectoryID, req.Attempt}
-	s := span{place: at, parent: at.turn(0), name: named(semconv.GenAIOperationNameTextCompletion, c.policy.Model), kind: trace.SpanKindClient, begun: begun, ended: time.Now(), failed: relabel.CodeOf(err)}
+	s := span{place: at, parent: at.turn(0), name: operationText + " " + c.policy.Model, kind: kindClient, begun: begun, ended: time.Now(), failed: relabel.CodeOf(err)}
 	scored := 0
 	for _, of := range req.Spans {
 		scored += of.Length
 	}
-	s.attributes = append(policyAttributesAs(semconv.GenAIOperationNameTextCompletion, c.policy), semconv.GenAIConversationID(req.TrajectoryID.String()),
-		semconv.GenAIUsageInputTokens(len(req.IDs)), attribute.String("relabel.purpose", string(relabel.PurposeScore)),
-		attribute.Int("relabel.turn", req.T), attribute.Int("relabel.attempt", req.Attempt),
-		attribute.Int("relabel.scored.turns", len(req.Spans)), attribute.Int("relabel.scored.tokens", scored))
+	s.attributes = append(policyAttributes(operationText, c.policy), attribute{conversationID, req.TrajectoryID},
+		attribute{inputTokens, len(req.IDs)}, attribute{"relabel.purpose", relabel.PurposeScore},
+		attribute{"relabel.turn", req.T}, attribute{"relabel.attempt", req.Attempt},
+		attribute{"relabel.scored.turns", len(req.Spans)}, attribute{"relabel.scored.tokens", scored})
 	c.tracer.send(s)
 	return scores, err
 }
 
-// policyAttributes say which model is asked in a chat, and where.
-func policyAttributes(p relabel.Policy) []attribute.KeyValue {
-	return policyAttributesAs(semconv.GenAIOperationNameChat, p)
-}
-
-// policyAttributesAs say which model is asked for what, and where.
-func policyAttributesAs(operation attribute.KeyValue, p relabel.Policy) []attribute.KeyValue {
-	all := []attribute.KeyValue{
-		operation, semconv.GenAIProviderNameKey.String(string(p.Server)), semconv.GenAIRequestModel(p.Model),
-		attribute.String("relabel.policy", p.Name+"@"+strconv.Itoa(p.Version)),
+// policyAttributes say which model is asked for what, and where.
+func policyAttributes(operation string, p relabel.Policy) []attribute {
+	all := []attribute{
+		{operationName, operation}, {providerName, p.Server}, {requestModel, p.Model},
+		{"relabel.policy", p.Name + "@" + strconv.Itoa(p.Version)},
 	}
 	u, err := url.Parse(p.BaseURL)
 	if err != nil {
 		return all
 	}
-	all = append(all, semconv.ServerAddress(u.Hostname())) // not the whole URL: it may have a key
+	all = append(all, attribute{serverAddress, u.Hostname()}) // not the whole URL: it may have a key
 	if port, err := strconv.Atoi(u.Port()); err == nil {
-		all = append(all, semconv.ServerPort(port))
+		all = append(all, attribute{serverPort, port})
 	}
 	return all
 }
 
-func requestAttributes(req relabel.ChatRequest) []attribute.KeyValue {
-	all := []attribute.KeyValue{
-		semconv.GenAIConversationID(req.TrajectoryID.String()),
-		attribute.String("relabel.purpose", string(req.Purpose)), attribute.Int("relabel.turn", req.T), attribute.Int("relabel.attempt", req.Attempt),
+func requestAttributes(req relabel.ChatRequest) []attribute {
+	all := []attribute{
+		{conversationID, req.TrajectoryID},
+		{"relabel.purpose", req.Purpose}, {"relabel.turn", req.T}, {"relabel.attempt", req.Attempt},
 	}
 	s := req.Sampling
-	all = append(all, semconv.GenAIRequestTemperature(s.Temperature), semconv.GenAIRequestTopP(s.TopP))
+	all = append(all, attribute{requestTemperature, s.Temperature}, attribute{requestTopP, s.TopP})
 	if s.MaxTokens > 0 {
-		all = append(all, semconv.GenAIRequestMaxTokens(s.MaxTokens))
+		all = append(all, attribute{requestMaxTokens, s.MaxTokens})
 	}
 	if req.Seed != nil {
-		all = append(all, semconv.GenAIRequestSeed(int(*req.Seed)))
+		all = append(all, attribute{requestSeed, *req.Seed})
 	}
 	return all
 }
 
-func answerAttributes(a relabel.Completion) []attribute.KeyValue {
-	all := []attribute.KeyValue{semconv.GenAIResponseFinishReasons(plain(a.FinishReason))}
+func answerAttributes(a relabel.Completion) []attribute {
+	all := []attribute{{finishReasons, []string{a.FinishReason}}}
 	if a.Model != "" {
-		all = append(all, semconv.GenAIResponseModel(plain(a.Model)))
+		all = append(all, attribute{responseModel, a.Model})
 	}
 	if a.Usage != nil {
-		all = append(all, semconv.GenAIUsageInputTokens(a.Usage.PromptTokens), semconv.GenAIUsageOutputTokens(a.Usage.CompletionTokens),
-			semconv.GenAIUsageCacheReadInputTokens(a.Usage.CachedTokens))
+		all = append(all, attribute{inputTokens, a.Usage.PromptTokens}, attribute{outputTokens, a.Usage.CompletionTokens},
+			attribute{cachedTokens, a.Usage.CachedTokens})
 	}
 	return all
 }

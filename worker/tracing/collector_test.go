@@ -1,6 +1,7 @@
 package tracing_test
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/rs/zerolog"
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
@@ -25,9 +25,11 @@ type receiver struct {
 	mu       sync.Mutex
 	spans    []*otlp.Span
 	resource map[string]string
+	scope    string
 	headers  http.Header
 	hold     chan struct{} // if set, requests wait for it
 	refuse   int           // status of every answer, 0: 200
+	answer   string        // body of every answer
 }
 
 func newReceiver(t *testing.T, change func(*receiver)) *receiver {
@@ -46,8 +48,8 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 	if r.hold != nil {
 		<-r.hold
 	}
-	body, err := io.ReadAll(req.Body)
-	var in collector.ExportTraceServiceRequest
+	body, err := readBody(req)
+	var in otlp.TracesData // the same fields as a request
 	if err != nil || req.URL.Path != "/v1/traces" || req.Header.Get("Content-Type") != "application/x-protobuf" || proto.Unmarshal(body, &in) != nil {
 		http.Error(w, "not OTLP", http.StatusBadRequest)
 		return
@@ -64,9 +66,23 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 			r.resource[a.Key] = a.Value.GetStringValue()
 		}
 		for _, scope := range of.ScopeSpans {
+			r.scope = scope.Scope.Name + " " + scope.Scope.Version + " of " + scope.SchemaUrl
 			r.spans = append(r.spans, scope.Spans...)
 		}
 	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, r.answer)
+}
+
+func readBody(req *http.Request) ([]byte, error) {
+	if req.Header.Get("Content-Encoding") != "gzip" {
+		return io.ReadAll(req.Body)
+	}
+	r, err := gzip.NewReader(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
 }
 
 // named returns the spans with a name.
@@ -91,7 +107,7 @@ func attributesOf(s *otlp.Span) map[string]*common.AnyValue {
 
 func newTracer(t *testing.T, mode tracing.Mode) *tracing.Tracer {
 	t.Helper()
-	tracer, err := tracing.New(t.Context(), tracing.Config{Mode: mode, Version: "1.2", Worker: "w-1", Log: zerolog.Nop()})
+	tracer, err := tracing.New(tracing.Config{Mode: mode, Version: "1.2", Worker: "w-1", Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,37 +4,24 @@ import (
 	"encoding/json"
 	"strings"
 
-	"go.opentelemetry.io/otel/attribute"
-	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
-
 	"relabel"
 	"relabel/chat"
-)
-
-// The attributes with texts, which only the mode Content sends. Their values are JSON as the conventions define it.
-var (
-	inputMessages      = semconv.GenAIInputMessagesKey
-	outputMessages     = semconv.GenAIOutputMessagesKey
-	systemInstructions = semconv.GenAISystemInstructionsKey
-	toolDefinitions    = semconv.GenAIToolDefinitionsKey
-	callArguments      = semconv.GenAIToolCallArgumentsKey
-	callResult         = semconv.GenAIToolCallResultKey
 )
 
 // plain makes text of any origin valid for an attribute.
 func plain(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // messageAttributes are the state and the tools of a request.
-func messageAttributes(req relabel.ChatRequest) []attribute.KeyValue {
-	var all []attribute.KeyValue
+func messageAttributes(req relabel.ChatRequest) []attribute {
+	var all []attribute
 	state := req.Messages
 	if len(state) > 0 && state[0].Role == relabel.RoleSystem {
-		all = append(all, systemInstructions.String("["+string(appendPart(nil, "text", state[0].Content))+"]"))
+		all = append(all, attribute{systemInstructions, "[" + string(appendPart(nil, "text", state[0].Content)) + "]"})
 		state = state[1:]
 	}
-	all = append(all, inputMessages.String(messagesText(state)))
+	all = append(all, attribute{inputMessages, messagesText(state)})
 	if len(req.Tools) > 0 {
-		all = append(all, toolDefinitions.String(toolsText(req.Tools)))
+		all = append(all, attribute{toolDefinitions, toolsText(req.Tools)})
 	}
 	return all
 }
@@ -118,5 +105,5 @@ func toolsText(tools []relabel.Tool) string {
 		}
 		b = append(b, '}')
 	}
-	return plain(string(append(b, ']')))
+	return string(append(b, ']'))
 }

@@ -2,103 +2,143 @@ package tracing
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
-	"go.opentelemetry.io/otel/attribute"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
 // Bounds of the spans that wait for the collector.
 const (
 	mostSpans = 8192
-	mostBytes = 64 << 20 // of names and attributes
+	mostBytes = 64 << 20
 	mostBatch = 512
 	sendLimit = 10 * time.Second // of a batch, with its retries
 	complain  = time.Minute      // between two lines in the log
 )
 
-// gate is the batch processor of the SDK, with bounds that it counts: within them that processor drops nothing.
-// It is also the exporter of that processor.
+// post sends encoded spans. It returns how many of them the collector did not take, and why.
+type post func(ctx context.Context, spans [][]byte) (lost int64, err error)
+
+// gate takes spans without waiting, and sends them in batches: when one is full, and in intervals.
 type gate struct {
-	sdktrace.SpanProcessor
-	to                    sdktrace.SpanExporter
-	log                   zerolog.Logger
-	spans, bytes          atomic.Int64 // that wait, or are being sent
-	sent, failed, dropped atomic.Int64
-	complained            atomic.Int64 // when, in Unix nanoseconds
+	post     post
+	log      zerolog.Logger
+	queue    chan []byte
+	sending  context.Context
+	stop     context.CancelFunc // of sending
+	finished chan struct{}
+
+	mu           sync.Mutex
+	closed       bool
+	spans, bytes int // that wait, or are being sent
+	counts       Counts
+	complained   time.Time
 }
 
-func newGate(to sdktrace.SpanExporter, log zerolog.Logger) *gate {
-	g := &gate{to: to, log: log}
-	g.SpanProcessor = sdktrace.NewBatchSpanProcessor(counted{g}, sdktrace.WithMaxQueueSize(mostSpans),
-		sdktrace.WithMaxExportBatchSize(mostBatch), sdktrace.WithExportTimeout(sendLimit))
+func newGate(to post, interval time.Duration, log zerolog.Logger) *gate {
+	g := &gate{post: to, log: log, queue: make(chan []byte, mostSpans), finished: make(chan struct{})}
+	g.sending, g.stop = context.WithCancel(context.Background())
+	go g.run(interval)
 	return g
 }
 
-// waiting is the number of spans that were neither sent nor given up.
-func (g *gate) waiting() int64 { return g.spans.Load() }
+// add takes a span, or drops it if too many wait.
+func (g *gate) add(span []byte) {
+	if !g.admit(span) {
+		g.say(nil, lostSpans)
+	}
+}
 
-// OnEnd takes a span, or drops it if too many wait.
-func (g *gate) OnEnd(s sdktrace.ReadOnlySpan) {
-	size := sizeOf(s)
-	spans, bytes := g.spans.Add(1), g.bytes.Add(size)
-	if spans > mostSpans || bytes > mostBytes {
-		g.leave(1, size)
-		g.dropped.Add(1)
-		g.say(nil)
+func (g *gate) admit(span []byte) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed || g.spans == mostSpans || g.bytes+len(span) > mostBytes {
+		g.counts.Dropped++
+		return false
+	}
+	g.spans++
+	g.bytes += len(span)
+	g.queue <- span // it has room for mostSpans
+	return true
+}
+
+// close sends the spans that wait, for closeLimit at most; what is left has then failed.
+func (g *gate) close() {
+	g.mu.Lock()
+	if !g.closed {
+		g.closed = true
+		close(g.queue)
+	}
+	g.mu.Unlock()
+	defer time.AfterFunc(closeLimit, g.stop).Stop()
+	<-g.finished
+}
+
+func (g *gate) run(interval time.Duration) {
+	defer close(g.finished)
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	var batch [][]byte
+	for open := true; open; {
+		var span []byte
+		select {
+		case span, open = <-g.queue:
+			if open {
+				batch = append(batch, span)
+			}
+			if open && len(batch) < mostBatch {
+				continue
+			}
+		case <-tick.C:
+		}
+		g.send(batch)
+		batch = nil
+	}
+}
+
+// send sends a batch and counts what the collector took.
+func (g *gate) send(batch [][]byte) {
+	if len(batch) == 0 {
 		return
 	}
-	g.SpanProcessor.OnEnd(s)
+	ctx, cancel := context.WithTimeout(g.sending, sendLimit)
+	defer cancel()
+	lost, err := g.post(ctx, batch)
+	g.mu.Lock()
+	g.counts.Failed += lost
+	g.counts.Sent += int64(len(batch)) - lost
+	g.spans -= len(batch)
+	for _, span := range batch {
+		g.bytes -= len(span)
+	}
+	g.mu.Unlock()
+	switch {
+	case lost > 0:
+		g.say(err, lostSpans)
+	case err != nil:
+		g.say(err, "the collector took all spans, with a warning")
+	}
 }
 
-func (g *gate) leave(spans, bytes int64) {
-	g.spans.Add(-spans)
-	g.bytes.Add(-bytes)
+func (g *gate) count() Counts {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.counts
 }
+
+const lostSpans = "the collector does not take spans; rollouts continue without them"
 
 // say logs that spans are lost, now and then.
-func (g *gate) say(err error) {
-	now, last := time.Now().UnixNano(), g.complained.Load()
-	if now-last < int64(complain) || !g.complained.CompareAndSwap(last, now) {
-		return
+func (g *gate) say(err error, message string) {
+	g.mu.Lock()
+	now, c := time.Now(), g.counts
+	due := now.Sub(g.complained) >= complain
+	if due {
+		g.complained = now
 	}
-	g.log.Warn().AnErr("cause", err).Int64("failed", g.failed.Load()).Int64("dropped", g.dropped.Load()).
-		Msg("the collector does not take spans; rollouts continue without them")
-}
-
-// counted is the exporter: it counts what the collector took.
-type counted struct{ *gate }
-
-// ExportSpans sends a batch.
-func (c counted) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	n, bytes := int64(len(spans)), int64(0)
-	for _, s := range spans {
-		bytes += sizeOf(s)
+	g.mu.Unlock()
+	if due {
+		g.log.Warn().AnErr("cause", err).Int64("failed", c.Failed).Int64("dropped", c.Dropped).Msg(message)
 	}
-	err := c.to.ExportSpans(ctx, spans)
-	c.leave(n, bytes)
-	if err != nil {
-		c.failed.Add(n)
-		c.say(err)
-		return err
-	}
-	c.sent.Add(n)
-	return nil
-}
-
-// Shutdown closes the connection.
-func (c counted) Shutdown(ctx context.Context) error { return c.to.Shutdown(ctx) }
-
-// sizeOf is about the memory of a span, in bytes.
-func sizeOf(s sdktrace.ReadOnlySpan) int64 {
-	size := int64(500 + len(s.Name()))
-	for _, a := range s.Attributes() {
-		size += int64(len(a.Key)) + 50
-		if a.Value.Type() == attribute.STRING {
-			size += int64(len(a.Value.AsString()))
-		}
-	}
-	return size
 }

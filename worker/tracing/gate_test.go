@@ -3,39 +3,87 @@ package tracing
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/rs/zerolog"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/sdk/trace/tracetest"
-	"go.opentelemetry.io/otel/trace"
 )
 
-// held is an exporter that takes nothing until it is closed.
+// held is a collector that takes nothing until it is closed.
 type held chan struct{}
 
-func (h held) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error {
+func (h held) post(context.Context, [][]byte) (int64, error) {
 	<-h
-	return nil
+	return 0, nil
 }
-
-func (held) Shutdown(context.Context) error { return nil }
 
 func TestDroppedSpansDoNotCountAmongThoseThatWait(t *testing.T) {
 	to := make(held)
-	g := newGate(to, zerolog.Nop())
-	sampled := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}, TraceFlags: trace.FlagsSampled})
-	span := tracetest.SpanStub{Name: "turn", SpanContext: sampled}.Snapshot()
+	g := newGate(to.post, time.Hour, zerolog.Nop())
+	span := span{name: "turn"}.encode(limits{})
 	for range mostSpans + 1000 {
-		g.OnEnd(span)
+		g.add(span)
 	}
-	if n := g.dropped.Load(); n != 1000 || g.bytes.Load() != mostSpans*sizeOf(span) {
-		t.Errorf("%d are dropped, and %d bytes wait", n, g.bytes.Load())
+	if g.counts.Dropped != 1000 || g.spans != mostSpans || g.bytes != mostSpans*len(span) {
+		t.Errorf("%d are dropped, and %d of %d bytes wait", g.counts.Dropped, g.spans, g.bytes)
 	}
 	close(to)
-	if err := g.ForceFlush(t.Context()); err != nil || g.waiting() != 0 || g.bytes.Load() != 0 {
-		t.Errorf("%d spans of %d bytes wait: %v", g.waiting(), g.bytes.Load(), err)
+	g.close()
+	if g.counts.Sent != mostSpans || g.spans != 0 || g.bytes != 0 {
+		t.Errorf("%d are sent, and %d of %d bytes wait", g.counts.Sent, g.spans, g.bytes)
 	}
-	if err := g.SpanProcessor.Shutdown(t.Context()); err != nil {
-		t.Error(err)
+	g.add(span)
+	if g.counts.Dropped != 1001 {
+		t.Error("a closed gate takes a span")
 	}
+}
+
+// One span is sent after the interval, and a full batch at once.
+func TestSpansAreSentInIntervalsAndWhenABatchIsFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sizes []int
+		g := newGate(func(_ context.Context, spans [][]byte) (int64, error) {
+			sizes = append(sizes, len(spans))
+			return 0, nil
+		}, time.Second, zerolog.Nop())
+		g.add([]byte("a"))
+		synctest.Wait()
+		if len(sizes) != 0 {
+			t.Fatalf("sent %v before the interval", sizes)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		for range mostBatch {
+			g.add([]byte("b"))
+		}
+		synctest.Wait()
+		if len(sizes) != 2 || sizes[0] != 1 || sizes[1] != mostBatch {
+			t.Errorf("sent %v", sizes)
+		}
+		g.close()
+	})
+}
+
+// A batch is given up after sendLimit, and Close after closeLimit. What is not sent then has failed.
+func TestASilentCollectorIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(func(ctx context.Context, spans [][]byte) (int64, error) {
+			<-ctx.Done()
+			return int64(len(spans)), ctx.Err()
+		}, time.Second, zerolog.Nop())
+		begun := time.Now()
+		g.add([]byte("a"))
+		time.Sleep(time.Second + sendLimit)
+		synctest.Wait()
+		if c := g.count(); c != (Counts{Failed: 1}) {
+			t.Errorf("counted %+v", c)
+		}
+		for range 2 * mostBatch {
+			g.add([]byte("b"))
+		}
+		g.close()
+		if c := g.count(); c != (Counts{Failed: 1 + 2*mostBatch}) || time.Since(begun) != time.Second+sendLimit+closeLimit {
+			t.Errorf("counted %+v after %s", c, time.Since(begun))
+		}
+	})
 }

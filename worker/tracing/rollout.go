@@ -4,10 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
-	"go.opentelemetry.io/otel/trace"
-
 	"relabel"
 )
 
@@ -29,24 +25,24 @@ func (t *Tracer) Attempt(a Attempt) {
 		return
 	}
 	c, at := a.Claim, placeOf(a.Claim)
-	s := span{place: at, id: at.turn(0), name: named(semconv.GenAIOperationNameInvokeAgent, c.Run.Scaffold), kind: trace.SpanKindInternal,
+	s := span{place: at, id: at.turn(0), name: operationAgent + " " + c.Run.Scaffold, kind: kindInternal,
 		begun: a.StartedAt, ended: time.Now()}
 	outcome := ""
 	outcome, s.failed = outcomeOf(a)
-	s.attributes = []attribute.KeyValue{
-		semconv.GenAIOperationNameInvokeAgent, semconv.GenAIAgentName(c.Run.Scaffold), semconv.GenAIConversationID(c.TrajectoryID.String()),
-		attribute.String("relabel.run", c.Run.Name), attribute.String("relabel.instance_id", c.Trajectory.InstanceID),
-		attribute.String("relabel.kind", string(c.Iteration.Kind)), attribute.Int("relabel.iteration", c.Iteration.Number),
-		attribute.Int("relabel.generation", c.Trajectory.Generation), attribute.Int("relabel.attempt", c.Attempt),
-		attribute.String("relabel.executors", string(c.Trajectory.Executors)), attribute.String("relabel.end_reason", string(a.Reason)),
-		attribute.Int("relabel.replayed_turns", len(c.Turns)), attribute.String("relabel.outcome", outcome),
+	s.attributes = []attribute{
+		{operationName, operationAgent}, {agentName, c.Run.Scaffold}, {conversationID, c.TrajectoryID},
+		{"relabel.run", c.Run.Name}, {"relabel.instance_id", c.Trajectory.InstanceID},
+		{"relabel.kind", c.Iteration.Kind}, {"relabel.iteration", c.Iteration.Number},
+		{"relabel.generation", c.Trajectory.Generation}, {"relabel.attempt", c.Attempt},
+		{"relabel.executors", c.Trajectory.Executors}, {"relabel.end_reason", a.Reason},
+		{"relabel.replayed_turns", len(c.Turns)}, {"relabel.outcome", outcome},
 	}
 	for part, ms := range a.Spent.Parts() {
-		s.attributes = append(s.attributes, attribute.Int64("relabel.time."+part+"_ms", ms))
+		s.attributes = append(s.attributes, attribute{"relabel.time." + part + "_ms", ms})
 	}
 	if c.Trajectory.Trail > 0 && c.Trajectory.Trail != c.Attempt { // its turns are in that attempt's trace
 		earlier := place{c.TrajectoryID, c.Trajectory.Trail}
-		s.links = []trace.Link{{SpanContext: earlier.context(earlier.turn(0))}}
+		s.links = []link{{earlier, earlier.turn(0)}}
 	}
 	t.send(s)
 }
@@ -74,8 +70,8 @@ func (t *Tracer) Started(c relabel.Claim, begun time.Time, err error) {
 		return
 	}
 	at := placeOf(c)
-	t.send(span{place: at, parent: at.turn(0), name: "start sandbox", kind: trace.SpanKindInternal, begun: begun, ended: time.Now(),
-		attributes: []attribute.KeyValue{semconv.GenAIConversationID(c.TrajectoryID.String())}, failed: relabel.CodeOf(err)})
+	t.send(span{place: at, parent: at.turn(0), name: "start sandbox", kind: kindInternal, begun: begun, ended: time.Now(),
+		attributes: []attribute{{conversationID, c.TrajectoryID}}, failed: relabel.CodeOf(err)})
 }
 
 // Verified sends a span of the verification.
@@ -88,8 +84,8 @@ func (t *Tracer) Verified(c relabel.Claim, begun time.Time, v relabel.Verdict, e
 
 // verification is the span of a verification that has ended now.
 func (t *Tracer) verification(at place, begun time.Time, v relabel.Verdict, err error) span {
-	s := span{place: at, parent: at.turn(0), name: "verify", kind: trace.SpanKindInternal, begun: begun, ended: time.Now(), failed: relabel.CodeOf(err)}
-	s.attributes = []attribute.KeyValue{semconv.GenAIConversationID(at.trajectory.String())}
+	s := span{place: at, parent: at.turn(0), name: "verify", kind: kindInternal, begun: begun, ended: time.Now(), failed: relabel.CodeOf(err)}
+	s.attributes = []attribute{{conversationID, at.trajectory}}
 	switch {
 	case err != nil:
 	case v.Infra != "":
@@ -100,7 +96,7 @@ func (t *Tracer) verification(at place, begun time.Time, v relabel.Verdict, err 
 	return s
 }
 
-func verdictAttributes(v relabel.Verdict) []attribute.KeyValue {
+func verdictAttributes(v relabel.Verdict) []attribute {
 	score, label := 0.0, relabel.VerdictFailed
 	if v.Passed {
 		score, label = 1, relabel.VerdictPassed
@@ -108,6 +104,6 @@ func verdictAttributes(v relabel.Verdict) []attribute.KeyValue {
 	if v.Score != nil {
 		score, label = *v.Score, relabel.VerdictScore
 	}
-	return []attribute.KeyValue{semconv.GenAIEvaluationName("verdict"), semconv.GenAIEvaluationScoreValue(score),
-		semconv.GenAIEvaluationScoreLabel(string(label)), attribute.String("relabel.verdict.reason", string(v.Reason))}
+	return []attribute{{evaluationName, "verdict"}, {evaluationScore, score},
+		{evaluationLabel, label}, {"relabel.verdict.reason", v.Reason}}
 }

@@ -8,21 +8,11 @@
 package tracing
 
 import (
-	"context"
-	"fmt"
-	"os"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
-	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
-	"go.opentelemetry.io/otel/sdk/resource"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	semconv "go.opentelemetry.io/otel/semconv/v1.41.0" // the last with attributes of generative AI
-	"go.opentelemetry.io/otel/trace"
-
-	"relabel"
 )
 
 // Mode says what is sent.
@@ -35,8 +25,7 @@ const (
 	Content Mode = "content" // with them
 )
 
-// Config is what a Tracer needs. The variables OTEL_EXPORTER_OTLP_* give the collector's address, headers,
-// certificates and timeout, and OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES name this process.
+// Config is what a Tracer needs beside the variables of OpenTelemetry, which docs/interchange.md lists.
 type Config struct {
 	Mode    Mode
 	Version string // of relabel
@@ -46,50 +35,48 @@ type Config struct {
 
 // Tracer sends spans. A nil Tracer sends nothing.
 type Tracer struct {
-	content  bool
-	provider *sdktrace.TracerProvider
-	tracer   trace.Tracer
-	gate     *gate
-	log      zerolog.Logger
+	content bool
+	limits  limits
+	gate    *gate
+	log     zerolog.Logger
 }
 
 // closeLimit bounds how long Close waits for the collector.
 const closeLimit = 5 * time.Second
 
-// CheckEnvironment returns CodeInvalid if the environment asks for a protocol other than http/protobuf.
-func CheckEnvironment() error {
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
-		if v := os.Getenv(name); v != "" && v != "http/protobuf" {
-			return relabel.Errorf(relabel.CodeInvalid, "is %q: relabel sends spans by http/protobuf only; unset it, and give the collector's HTTP port (4318)", v).On(name)
-		}
-	}
-	return nil
-}
-
-// New returns a tracer, nil if the mode is Off. It does not connect: a collector may start later.
-func New(ctx context.Context, c Config) (*Tracer, error) {
+// New returns a tracer, nil if the mode is Off, and CodeInvalid if a variable cannot be used. It does not connect: a
+// collector may start later.
+func New(c Config) (*Tracer, error) {
 	if c.Mode == Off || c.Mode == "" {
 		return nil, nil
 	}
-	if err := CheckEnvironment(); err != nil {
+	s, err := readSettings()
+	if err != nil {
 		return nil, err
 	}
-	exporter, err := otlptracehttp.New(ctx)
+	of, err := describe(c)
 	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "the settings of the collector of spans (OTEL_EXPORTER_OTLP_…) cannot be used").Because(err)
+		return nil, err
 	}
-	of, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(semconv.ServiceName("relabel"),
-		semconv.ServiceVersion(c.Version), semconv.ServiceInstanceID(c.Worker)), resource.WithFromEnv())
-	if err != nil {
-		return nil, relabel.Errorf(relabel.CodeInvalid, "OTEL_RESOURCE_ATTRIBUTES cannot be read").Because(err)
+	to := newCollector(s, newEnvelope(of, c.Version), c.Version)
+	return &Tracer{content: c.Mode == Content, limits: s.limits, gate: newGate(to.post, s.interval, c.Log), log: c.Log}, nil
+}
+
+// describe returns the attributes of this process; the environment may add to them and change them.
+func describe(c Config) ([]attribute, error) {
+	all := map[string]string{serviceName: "relabel", serviceVersion: c.Version, serviceInstance: c.Worker,
+		sdkName: "relabel", sdkLanguage: "go", sdkVersion: c.Version}
+	name, list := first([]string{"OTEL_RESOURCE_ATTRIBUTES"})
+	more, err := readPairs(name, list)
+	maps.Copy(all, more)
+	if _, service := first([]string{"OTEL_SERVICE_NAME"}); service != "" {
+		all[serviceName] = service
 	}
-	t := &Tracer{content: c.Mode == Content, gate: newGate(exporter, c.Log), log: c.Log}
-	// The SDK reports each failed batch to a global handler, which prints to standard error: gate counts and logs them.
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
-	t.provider = sdktrace.NewTracerProvider(sdktrace.WithResource(of), sdktrace.WithSampler(sdktrace.AlwaysSample()),
-		sdktrace.WithIDGenerator(derivedIDs{}), sdktrace.WithSpanProcessor(t.gate))
-	t.tracer = t.provider.Tracer("relabel", trace.WithInstrumentationVersion(c.Version), trace.WithSchemaURL(semconv.SchemaURL))
-	return t, nil
+	var attributes []attribute
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		attributes = append(attributes, attribute{key, all[key]})
+	}
+	return attributes, err
 }
 
 // Counts are the spans of this process so far.
@@ -104,7 +91,7 @@ func (t *Tracer) Counts() Counts {
 	if t == nil {
 		return Counts{}
 	}
-	return Counts{Sent: t.gate.sent.Load(), Failed: t.gate.failed.Load(), Dropped: t.gate.dropped.Load()}
+	return t.gate.count()
 }
 
 // Close sends the spans that wait, for some seconds at most, and logs what could not be sent.
@@ -112,47 +99,12 @@ func (t *Tracer) Close() {
 	if t == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
-	defer cancel()
-	_ = t.provider.Shutdown(ctx) // gate counts what was not sent
-	left := t.gate.waiting()
-	if c := t.Counts(); c.Failed > 0 || c.Dropped > 0 || left > 0 {
-		t.log.Warn().Int64("sent", c.Sent).Int64("failed", c.Failed).Int64("dropped", c.Dropped).Int64("waiting", left).
+	t.gate.close()
+	if c := t.Counts(); c.Failed > 0 || c.Dropped > 0 {
+		t.log.Warn().Int64("sent", c.Sent).Int64("failed", c.Failed).Int64("dropped", c.Dropped).
 			Msg("not all spans of this process reached the collector")
 	}
 }
 
-// span is one span, whose times are known when it is sent.
-type span struct {
-	place      place
-	id         trace.SpanID // zero: any
-	parent     trace.SpanID // zero: none
-	name       string
-	kind       trace.SpanKind
-	begun      time.Time
-	ended      time.Time
-	attributes []attribute.KeyValue
-	failed     relabel.Code // what went wrong; "" for nothing
-	links      []trace.Link
-}
-
 // send hands a span over. It does not wait.
-func (t *Tracer) send(s span) {
-	ctx := withWanted(context.Background(), s.place.trace(), s.id)
-	if s.parent.IsValid() {
-		ctx = trace.ContextWithRemoteSpanContext(ctx, s.place.context(s.parent))
-	}
-	if s.failed != "" {
-		s.attributes = append(s.attributes, semconv.ErrorTypeKey.String(string(s.failed)))
-	}
-	_, out := t.tracer.Start(ctx, s.name, trace.WithTimestamp(s.begun), trace.WithSpanKind(s.kind), trace.WithAttributes(s.attributes...), trace.WithLinks(s.links...))
-	if s.failed != "" {
-		out.SetStatus(errorStatus, "")
-	}
-	out.End(trace.WithTimestamp(s.ended))
-}
-
-// named is the name of a span: an operation and what it is of.
-func named(operation attribute.KeyValue, of string) string {
-	return fmt.Sprintf("%s %s", operation.Value.AsString(), of)
-}
+func (t *Tracer) send(s span) { t.gate.add(s.encode(t.limits)) }

@@ -168,7 +168,7 @@ func TestASilentCollectorDelaysNothing(t *testing.T) {
 	hold := make(chan struct{})
 	newReceiver(t, func(r *receiver) { r.hold = hold })
 	var log bytes.Buffer
-	tracer, err := tracing.New(t.Context(), tracing.Config{Mode: tracing.Spans, Log: zerolog.New(&log)})
+	tracer, err := tracing.New(tracing.Config{Mode: tracing.Spans, Log: zerolog.New(&log)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestWithoutTracesNothingChanges(t *testing.T) {
 
 func TestAnotherProtocolIsRefused(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
-	_, err := tracing.New(t.Context(), tracing.Config{Mode: tracing.Spans})
+	_, err := tracing.New(tracing.Config{Mode: tracing.Spans})
 	if relabel.CodeOf(err) != relabel.CodeInvalid || !strings.Contains(fmt.Sprint(err), "http/protobuf only") {
 		t.Errorf("%v", err)
 	}

@@ -3,10 +3,6 @@ package tracing
 import (
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
-	"go.opentelemetry.io/otel/trace"
-
 	"relabel"
 )
 
@@ -17,10 +13,10 @@ func (t *Tracer) Turn(c relabel.Claim, turn relabel.Turn) {
 	}
 	at := placeOf(c)
 	id := at.turn(turn.T)
-	t.send(span{place: at, id: id, parent: at.turn(0), name: "turn " + string(turn.Executor), kind: trace.SpanKindInternal,
-		begun: turn.StartedAt, ended: turn.EndedAt, attributes: []attribute.KeyValue{
-			semconv.GenAIConversationID(c.TrajectoryID.String()), attribute.Int("relabel.turn", turn.T), attribute.Int("relabel.attempt", c.Attempt),
-			attribute.String("relabel.executor", string(turn.Executor)), attribute.String("relabel.parse", string(turn.Action.Parse)),
+	t.send(span{place: at, id: id, parent: at.turn(0), name: "turn " + string(turn.Executor), kind: kindInternal,
+		begun: turn.StartedAt, ended: turn.EndedAt, attributes: []attribute{
+			{conversationID, c.TrajectoryID}, {"relabel.turn", turn.T}, {"relabel.attempt", c.Attempt},
+			{"relabel.executor", turn.Executor}, {"relabel.parse", turn.Action.Parse},
 		}})
 	begun := sandboxSince(turn)
 	for _, o := range turn.Observations {
@@ -39,21 +35,21 @@ func sandboxSince(turn relabel.Turn) time.Time {
 	return turn.EndedAt.Add(-time.Duration(turn.Time.Sandbox+turn.Time.Database) * time.Millisecond)
 }
 
-func (t *Tracer) tool(at place, parent trace.SpanID, turn relabel.Turn, o relabel.Observation, begun, ended time.Time) span {
-	s := span{place: at, parent: parent, name: named(semconv.GenAIOperationNameExecuteTool, plain(o.Tool)), kind: trace.SpanKindInternal, begun: begun, ended: ended}
-	s.attributes = []attribute.KeyValue{semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(plain(o.Tool)), semconv.GenAIToolType("function"),
-		semconv.GenAIToolCallID(o.CallID), semconv.GenAIConversationID(at.trajectory.String()), attribute.Int("relabel.turn", turn.T)}
+func (t *Tracer) tool(at place, parent spanID, turn relabel.Turn, o relabel.Observation, begun, ended time.Time) span {
+	s := span{place: at, parent: parent, name: operationTool + " " + o.Tool, kind: kindInternal, begun: begun, ended: ended}
+	s.attributes = []attribute{{operationName, operationTool}, {toolName, o.Tool}, {toolType, "function"},
+		{toolCallID, o.CallID}, {conversationID, at.trajectory}, {"relabel.turn", turn.T}}
 	if o.ExitCode != nil {
-		s.attributes = append(s.attributes, attribute.Int("relabel.exit_code", *o.ExitCode))
+		s.attributes = append(s.attributes, attribute{"relabel.exit_code", *o.ExitCode})
 	}
 	if o.Failed {
 		s.failed = "tool"
 	}
 	if t.content {
-		s.attributes = append(s.attributes, callResult.String(plain(o.Content)))
+		s.attributes = append(s.attributes, attribute{callResult, o.Content})
 		for _, c := range turn.Action.Message.Canonical(turn.T).ToolCalls {
 			if c.ID == o.CallID {
-				s.attributes = append(s.attributes, callArguments.String(plain(c.Arguments)))
+				s.attributes = append(s.attributes, attribute{callArguments, c.Arguments})
 			}
 		}
 	}
