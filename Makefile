@@ -22,18 +22,20 @@ ARMS ?= sft,low
 SEEDS ?= 0
 ROUNDS ?= 4
 
-# Cached builds and tests are the same for each checkout, whatever its folder.
-export GOFLAGS ?= -trimpath
+# Builds, checks and tests have the same flags, so that they share Go's cache, also with those of other
+# checkouts. Only the race detector needs cgo.
+export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
+export CGO_ENABLED ?= 0
 version := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-go_build := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(version)'
+go_build := go build -ldflags '-s -w -X main.version=$(version)'
 
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: install ## Collect DAgger data on real packages with scripted models and show it; ARGS=--exit to end then
-	@$(MAKE) --no-print-directory -j3 build base-image demo-image
+demo: ## Collect DAgger data on real packages with scripted models and show it; ARGS=--exit to end then
+	@$(MAKE) --no-print-directory -j demo-needs
 	@tokenizer=$$(scripts/tokenizers.sh qwen3)/qwen3 || tokenizer=; tasks=$$(scripts/demo-tasks.sh); \
 		bin/relabel demo --tasks "$$tasks/tasks.jsonl" --repositories "$$tasks/repositories" $${tokenizer:+--tokenizer "$$tokenizer"} $(ARGS)
 
@@ -44,12 +46,23 @@ learn: install ## Close the loop: collect, train and serve a small student in ro
 	@go build -o bin/loop ./examples/train/learn/loop
 	@bin/loop --python "$$(scripts/python.sh examples/train/requirements.txt)" --arms '$(ARMS)' --seeds '$(SEEDS)' --rounds '$(ROUNDS)' $(ARGS)
 
-.PHONY: build
-build: ## Build bin/relabel, bin/sandboxd and the parsers, static; relabel-parsers only with a C compiler
+# What the demo needs, all at once: docs/development.md has the graph.
+.PHONY: demo-needs
+demo-needs: programs base-image demo-image demo-downloads
+
+.PHONY: demo-downloads
+demo-downloads: install
+	@scripts/tokenizers.sh qwen3 >/dev/null || true
+	@scripts/python.sh taskbuild/releases/requirements.txt >/dev/null
+
+.PHONY: programs
+programs: # bin/relabel and bin/sandboxd, static
 	@mkdir -p bin
-	@$(go_build) -o bin/sandboxd ./cmd/sandboxd
-	@$(go_build) -o bin/relabel-ecmascript ./cmd/relabel-ecmascript
-	@$(go_build) -o bin/relabel ./cmd/relabel
+	@$(go_build) -o bin ./cmd/relabel ./cmd/sandboxd
+
+.PHONY: build
+build: programs ## Build bin/relabel, bin/sandboxd and the parsers, static; relabel-parsers only with a C compiler
+	@$(go_build) -o bin ./cmd/relabel-ecmascript
 	@if command -v "$$(go env CC)" >/dev/null; then install "$$(scripts/parsers.sh)" bin; else \
 		echo "build: no C compiler: bin/relabel-parsers is not built, so Java, Rust, C, C++, Ruby and PHP are not indexed" >&2; fi
 
@@ -62,8 +75,8 @@ base-image: install ## Make the image that demo tasks and tests start from
 	@scripts/base-image.sh
 
 .PHONY: demo-tasks
-demo-tasks: install ## Build the demo's tasks and their images
-	@$(MAKE) --no-print-directory -j3 build base-image demo-image
+demo-tasks: ## Build the demo's tasks and their images
+	@$(MAKE) --no-print-directory -j demo-needs
 	@scripts/demo-tasks.sh >/dev/null
 
 .PHONY: demo-image
@@ -97,23 +110,7 @@ languages: install ## Build, validate and roll out tasks in Go, Rust, JavaScript
 
 .PHONY: test-needs
 test-needs: ## Install what the tests need
-	@scripts/install.sh --tests
-	@scripts/base-image.sh
-	@scripts/runner-images.sh
-	@scripts/python.sh shard/testdata/requirements.txt >/dev/null
-	@scripts/python.sh jinja/testdata/requirements.txt >/dev/null
-	@scripts/python.sh codeindex/languages/testdata/reference/requirements.txt >/dev/null
-	@scripts/templates.sh >/dev/null
-	@scripts/parsers.sh >/dev/null
-	@scripts/python.sh tokenizer/testdata/requirements.txt >/dev/null
-	@scripts/python.sh ranking/testdata/requirements.txt >/dev/null
-	@scripts/python.sh testlog/testdata/requirements.txt >/dev/null
-	@scripts/python.sh tasks/testdata/requirements.txt >/dev/null
-	@scripts/python.sh examples/train/requirements.txt >/dev/null
-	@scripts/tokenizers.sh >/dev/null
-	@scripts/axe.sh >/dev/null
-	@scripts/s3-server.sh >/dev/null
-	@scripts/azure-server.sh >/dev/null
+	@scripts/test-needs.sh
 
 .PHONY: lint
 lint: ## gofmt, go vet, staticcheck, the arrows between the folders, and plain words

@@ -93,6 +93,7 @@ func (d *demo) collect(ctx context.Context) error {
 	if err := d.importTasks(ctx); err != nil {
 		return err
 	}
+	say("Look at it while it runs: %s", d.client.Base)
 	if err := d.validate(ctx); err != nil {
 		return err
 	}
@@ -111,23 +112,26 @@ func (d *demo) collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, model := range demoSkills {
-		if err := d.iteration(ctx, dagger, relabel.Collect, i+1, model); err != nil {
-			return err
-		}
-	}
-	if err := d.iteration(ctx, aggrevate, relabel.Collect, 1, demoSkills[0]); err != nil {
+	// The runs do not depend on each other, so all of them begin at once; only the rounds of DAgger
+	// follow one another.
+	others, err := d.beginOthers(ctx, dagger, aggrevate)
+	if err != nil {
 		return err
 	}
-	if d.set.HeldOut > 0 {
-		if err := d.iteration(ctx, dagger, relabel.Evaluate, 1, demoSkills[len(demoSkills)-1]); err != nil {
+	localised, searches, err := d.localise(ctx)
+	if err != nil {
+		return err
+	}
+	for i, model := range demoSkills {
+		round, err := d.begin(ctx, dagger, relabel.Collect, i+1, model)
+		if err != nil {
 			return err
 		}
-	} else {
-		say("No evaluation: no task is held out. --held-out INSTANCE holds one of the file's tasks out, and evaluates the last student on it.")
+		if err := d.watch(ctx, round); err != nil {
+			return err
+		}
 	}
-	localised, err := d.localise(ctx)
-	if err != nil {
+	if err := d.watch(ctx, append(others, searches...)...); err != nil {
 		return err
 	}
 	return d.report(ctx, localised, dagger, aggrevate)
@@ -216,36 +220,59 @@ func (d *demo) run(ctx context.Context, kind string, recipe relabel.Recipe, rho 
 	return d.client.CreateRun(ctx, api.NewRun{Name: d.runName(kind), Recipe: recipe, Taskset: d.set.ID.String(), Teacher: d.teacher.ID.String(), Rho: rho, Seed: d.command.Seed})
 }
 
-// iteration finds or starts an iteration and waits for its end.
-func (d *demo) iteration(ctx context.Context, run relabel.Run, kind relabel.IterationKind, number int, model string) error {
+// beginOthers begins what does not wait for the rounds of DAgger.
+func (d *demo) beginOthers(ctx context.Context, dagger, aggrevate relabel.Run) ([]begun, error) {
+	prefixes, err := d.begin(ctx, aggrevate, relabel.Collect, 1, demoSkills[0])
+	if err != nil {
+		return nil, err
+	}
+	if d.set.HeldOut == 0 {
+		say("No evaluation: no task is held out. --held-out INSTANCE holds one of the file's tasks out, and evaluates the last student on it.")
+		return []begun{prefixes}, nil
+	}
+	evaluation, err := d.begin(ctx, dagger, relabel.Evaluate, 1, demoSkills[len(demoSkills)-1])
+	return []begun{prefixes, evaluation}, err
+}
+
+// begun is an iteration that runs or has ended.
+type begun struct {
+	id    relabel.ID
+	title string
+}
+
+// begin finds or starts an iteration.
+func (d *demo) begin(ctx context.Context, run relabel.Run, kind relabel.IterationKind, number int, model string) (begun, error) {
 	its, err := d.client.Iterations(ctx, run.ID)
 	if err != nil {
-		return err
-	}
-	it := Find(its, func(it api.IterationView) bool { return it.Kind == kind && it.Number == number })
-	if it == nil {
-		student, err := d.policy(ctx, d.command.endpoints()[1], model)
-		if err != nil {
-			return err
-		}
-		started, err := d.client.StartIteration(ctx, run.ID, api.NewIteration{Kind: kind, Student: student.ID.String(), HeldOut: kind == relabel.Evaluate})
-		if err != nil {
-			return err
-		}
-		it = &started
+		return begun{}, err
 	}
 	what := string(run.Recipe)
 	if run.TaskKind == relabel.Localise {
 		what = "localise"
 	}
 	title := fmt.Sprintf("%s, %s %d", what, kind, number)
-	end, err := WatchIteration(ctx, d.client, it.ID, title)
-	if err != nil {
-		return err
+	if it := Find(its, func(it api.IterationView) bool { return it.Kind == kind && it.Number == number }); it != nil {
+		return begun{it.ID, title}, nil
 	}
-	if err := Outcome(end); err != nil {
-		again := fmt.Errorf("%w; after fixing the cause, --seed %d starts new runs", err, d.command.Seed+1)
-		return errors.Join(PrintCauses(ctx, d.client, title, end), again)
+	student, err := d.policy(ctx, d.command.endpoints()[1], model)
+	if err != nil {
+		return begun{}, err
+	}
+	started, err := d.client.StartIteration(ctx, run.ID, api.NewIteration{Kind: kind, Student: student.ID.String(), HeldOut: kind == relabel.Evaluate})
+	return begun{started.ID, title}, err
+}
+
+// watch shows iterations one after the other until they have ended, and fails if one did.
+func (d *demo) watch(ctx context.Context, all ...begun) error {
+	for _, b := range all {
+		end, err := WatchIteration(ctx, d.client, b.id, b.title)
+		if err != nil {
+			return err
+		}
+		if err := Outcome(end); err != nil {
+			again := fmt.Errorf("%w; after fixing the cause, --seed %d starts new runs", err, d.command.Seed+1)
+			return errors.Join(PrintCauses(ctx, d.client, b.title, end), again)
+		}
 	}
 	return nil
 }

@@ -10,39 +10,44 @@ import (
 	"relabel/localise"
 )
 
-// localise rolls out tasks to localise the issues of the demo's tasks. It returns nil without mirrors.
-func (d *demo) localise(ctx context.Context) (*relabel.Run, error) {
+// localise begins to roll out tasks to localise the issues of the demo's tasks. It returns nil without mirrors.
+func (d *demo) localise(ctx context.Context) (*relabel.Run, []begun, error) {
 	if !d.command.Searching() {
 		fmt.Println("No issues to localise: they need --repositories DIR, the mirrors that `relabel tasks build --releases` makes.")
-		return nil, nil
+		return nil, nil, nil
 	}
 	made, err := d.makeSearches(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if made.Made == 0 {
 		say("No issues to localise: %s", made.Dropped[0].Detail)
-		return nil, nil
+		return nil, nil, nil
 	}
 	var file bytes.Buffer
 	if err := localise.Write(&file, made.Tasks); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s := *d
 	if s.set, err = d.importFile(ctx, "demo-localise", file.Bytes()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	run, err := s.run(ctx, "demo-localise", relabel.DAgger, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := s.iteration(ctx, run, relabel.Collect, 1, demoSkills[1]); err != nil {
-		return nil, err
+	rounds, err := s.beginSearches(ctx, run)
+	return &run, rounds, err
+}
+
+// beginSearches begins the collection, and the evaluation if a task is held out.
+func (d *demo) beginSearches(ctx context.Context, run relabel.Run) ([]begun, error) {
+	collection, err := d.begin(ctx, run, relabel.Collect, 1, demoSkills[1])
+	if err != nil || d.set.HeldOut == 0 {
+		return []begun{collection}, err
 	}
-	if s.set.HeldOut > 0 {
-		err = s.iteration(ctx, run, relabel.Evaluate, 1, demoSkills[len(demoSkills)-1])
-	}
-	return &run, err
+	evaluation, err := d.begin(ctx, run, relabel.Evaluate, 1, demoSkills[len(demoSkills)-1])
+	return []begun{collection, evaluation}, err
 }
 
 // makeSearches makes tasks to localise of the demo's tasks: their gold patches are the changes.

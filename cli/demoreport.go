@@ -22,8 +22,15 @@ func (d *demo) report(ctx context.Context, localised *relabel.Run, runs ...relab
 		runs = append(runs, *localised)
 	}
 	fmt.Println()
-	for _, run := range runs {
-		e, err := d.export(ctx, run)
+	exports := make([]relabel.Export, len(runs))
+	for i, run := range runs {
+		var err error
+		if exports[i], err = d.beginExport(ctx, run); err != nil {
+			return err
+		}
+	}
+	for i, run := range runs {
+		e, err := WatchExport(ctx, d.client, exports[i].ID)
 		if err != nil {
 			return err
 		}
@@ -37,8 +44,8 @@ func (d *demo) report(ctx context.Context, localised *relabel.Run, runs ...relab
 	return nil
 }
 
-// export finds or builds the aggregated data set of a run's submissions.
-func (d *demo) export(ctx context.Context, run relabel.Run) (relabel.Export, error) {
+// beginExport finds or starts the aggregated data set of a run's submissions.
+func (d *demo) beginExport(ctx context.Context, run relabel.Run) (relabel.Export, error) {
 	exports, err := d.client.Exports(ctx, nil)
 	if err != nil {
 		return relabel.Export{}, err
@@ -52,11 +59,7 @@ func (d *demo) export(ctx context.Context, run relabel.Run) (relabel.Export, err
 	if old != nil {
 		return *old, nil
 	}
-	e, err := d.client.StartExport(ctx, api.NewExport{Run: run.ID.String(), LabelSelection: api.LabelSelection{Aggregated: true, Submitted: new(true)}, ExportForm: relabel.ExportForm{Views: views, Tokenizer: d.tokenizer}})
-	if err != nil {
-		return e, err
-	}
-	return WatchExport(ctx, d.client, e.ID)
+	return d.client.StartExport(ctx, api.NewExport{Run: run.ID.String(), LabelSelection: api.LabelSelection{Aggregated: true, Submitted: new(true)}, ExportForm: relabel.ExportForm{Views: views, Tokenizer: d.tokenizer}})
 }
 
 // views are the views of the data sets: with a tokenizer also the token views.

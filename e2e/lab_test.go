@@ -34,11 +34,11 @@ type lab struct {
 	engine *dockerclient.Client
 }
 
-// newLab makes a lab on a schema of its own in the tests' Postgres.
+// newLab makes a lab on a database of its own in the tests' Postgres.
 func newLab(t testing.TB) *lab {
 	t.Helper()
 	l := newLocalLab(t, t.TempDir())
-	l.database = storetest.Schema(t)
+	l.database = storetest.Migrated(t)
 	return l
 }
 

@@ -1,76 +1,72 @@
 #!/usr/bin/env bash
-# test.sh PACKAGES [RUN] runs tests and lists the failed ones at the end. Some run without the
-# race detector: packages without goroutines, comparisons with references, and the tests of the
-# server, the pages and the whole program (`make test-all` runs these three with the detector).
+# test.sh PACKAGES [RUN] runs tests and lists the failed ones at the end. Packages whose own code
+# starts goroutines run with the race detector, the others without, at the same time. Of the others,
+# tests of concurrent use run again with the race detector; `make test-all` runs all of them with it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=$1
 run=${2:+-run=$2}
 
-plain='relabel(/(api|chat|gitdiff|jinja|mixer/schedule|modelfiles|policy/texttools|ranking|safetext|server|tasks|testlog|tokenizer'
-plain+='|envs/scaffold/openhands|envs/verify/(canary(/.*)?|protect|results|testcmd|tree)'
-plain+='|shard/(pack|render|rows|tokenizers|tree)|web(/(chart|show))?))?'
-# Their tests of concurrent use run again, with the race detector.
-concurrent='relabel/(jinja|server|tokenizer|web)'
-# Tests of shard that build and compare exports sequentially run without it.
-compared='^Test(ARandomMix|EveryAlteration|TokenViews|ExportsAreSound|RealTrainers|AnExportLoads|AnExportMadeAgain)'
+raced='relabel/(codeindex/children|e2e/rollout|envs/(docker|faketest|fleet|inside(/.*)?|remote|repository)'
+raced+='|labeller|lease|mixer|policy|store/localpg|webhook|worker(/.*)?)'
+# Tests of concurrent use in packages that run without the race detector.
+concurrent='Concurrently$'
 # The longest packages start first, in this order, and the others fill the gaps.
-long=(relabel/{web,server,store,envs/verify,envs/verify/forgeries,e2e/rollout,envs/docker,envs/fleet})
+long=(relabel/{e2e,shard,web,server,store,envs/verify,tokenizer,cmd/relabel,envs/verify/forgeries,e2e/rollout,envs/docker,envs/fleet})
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
 main() {
+    make_programs
     test_all 2>&1 | tee "$logs/all" || {
         tell_failed
         exit 1
     }
 }
 
-# test_all tests the whole program alone, because its tests use both cores, then the others in two
-# groups, without and with the race detector. Tests of exports wait for storage servers most of the
-# time: they run beside the first group.
+# make_programs builds the programs that tests start, once for all packages. The name of their folder
+# is their content: Go repeats a test whose variables have changed.
+make_programs() {
+    local folder=bin/test made
+    mkdir -p "$folder"
+    made=$(mktemp -d "$folder/.XXXXXX")
+    go build -ldflags='-s -w' -o "$made" ./cmd/relabel ./cmd/sandboxd
+    folder=$PWD/$folder/$(cat "$made"/* | sha256sum | cut -c1-16)
+    if [ -d "$folder" ]; then
+        rm -rf "$made"
+    else
+        mv "$made" "$folder"
+    fi
+    find "$(dirname "$folder")" -mindepth 1 -maxdepth 1 -mmin +1440 ! -path "$folder" -exec rm -rf {} +
+    export RELABEL_TEST_PROGRAM=$folder/relabel RELABEL_TEST_SANDBOXD=$folder/sandboxd
+}
+
 test_all() {
-    local all program without raced again exports= code=0
+    local all with without code=0
     # shellcheck disable=SC2086 # there may be several patterns
     all=$(go list $packages) || return 1
-    program=$(matching relabel/e2e "$all")
-    [ -z "$program" ] || tests "$program" || code=1
-    all=$(others relabel/e2e "$all")
-    without=$(matching "$plain" "$all")
-    raced=$(others "$plain" "$all")
-    again=$(matching "$concurrent" "$without")
-    if [ -z "$run" ] && [ -n "$(matching relabel/shard "$raced")" ]; then
-        raced=$(others relabel/shard "$raced")
-        set -m # a process group of its own, which ends with this script
-        test_exports >"$logs/exports" 2>&1 &
-        set +m
-        exports=$!
-        trap 'kill -- -$exports 2>/dev/null' EXIT
-    fi
+    with=$(matching "$raced" "$all")
+    without=$(others "$raced" "$all")
+    set -m # a process group of its own, which ends with this script
+    test_raced "$with" "$without" >"$logs/raced" 2>&1 &
+    set +m
+    trap 'kill -- -$! 2>/dev/null || true' EXIT INT TERM
     [ -z "$without" ] || tests "$without" || code=1
-    if [ -n "$exports" ]; then
-        wait "$exports" || code=1
-        trap - EXIT
-        cat "$logs/exports"
-    fi
-    [ -n "$run" ] || [ -z "$again" ] || test_concurrency "$again" || code=1
-    [ -z "$raced" ] || tests "$raced" -race || code=1
+    wait $! || code=1
+    trap - EXIT
+    cat "$logs/raced"
     return $code
 }
 
-# test_concurrency tests concurrent use, and fails if a package has no such test.
-test_concurrency() {
-    local said code=0
-    said=$(tests "$1" -race '-run=Concurrently$') || code=1
-    echo "$said"
-    [[ $said != *'no tests to run'* ]] || code=1
-    return $code
-}
-
-test_exports() {
-    local code=0
-    tests relabel/shard "-run=$compared" || code=1
-    tests relabel/shard -race "-skip=$compared" || code=1
+# test_raced WITH WITHOUT tests packages with the race detector, and of the packages without it the
+# tests of concurrent use.
+test_raced() {
+    local code=0 again
+    export CGO_ENABLED=1
+    [ -z "$1" ] || tests "$1" -race || code=1
+    [ -z "$run" ] || return $code
+    mapfile -t again < <(grep -lE "^func Test\w*${concurrent%$}\(" -r --include='*_test.go' . | xargs -n 1 dirname | sort -u | sed 's|^\.|relabel|' | grep -xF "$2")
+    [ ${#again[@]} = 0 ] || tests "$(printf '%s\n' "${again[@]}")" -race "-run=$concurrent" || code=1
     return $code
 }
 

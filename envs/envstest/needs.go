@@ -42,9 +42,13 @@ func MadeImage(t testing.TB, name string) string {
 // built is the sandboxd of this test binary.
 var built = sync.OnceValues(buildSandboxd)
 
-// Sandboxd builds the sandboxd of this source once and returns its path.
+// Sandboxd builds the sandboxd of this source once and returns its path. RELABEL_TEST_SANDBOXD names one
+// that is already built.
 func Sandboxd(t testing.TB) string {
 	t.Helper()
+	if path := os.Getenv("RELABEL_TEST_SANDBOXD"); path != "" {
+		return path
+	}
 	path, err := built()
 	if err != nil {
 		t.Fatal(err)
