@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# Options for `relabel demo`, e.g. make demo ARGS=--exit
+# Options of `relabel demo` or `relabel serve`: make demo ARGS=--exit
 ARGS ?=
 # What the Dockerfile starts from and is called; see docs/install.md.
 BASE ?= relabel/runtime:bookworm
@@ -45,6 +45,10 @@ learn: install ## Close the loop: collect, train and serve a small student in ro
 	@mkdir -p bin
 	@go build -o bin/loop ./examples/train/learn/loop
 	@bin/loop --python "$$(scripts/python.sh examples/train/requirements.txt)" --arms '$(ARMS)' --seeds '$(SEEDS)' --rounds '$(ROUNDS)' $(ARGS)
+
+.PHONY: dev
+dev: install ## Serve relabel out of this checkout and follow its changes: docs/development.md; ARGS=, RELABEL_DATA=
+	@scripts/dev.sh $(ARGS)
 
 # What the demo needs, all at once: docs/development.md has the graph.
 .PHONY: demo-needs

@@ -4,42 +4,41 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"embed"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"mime"
 	"net/http"
 	"path"
 	"strings"
-	"sync"
 )
-
-//go:embed static
-var static embed.FS
 
 type asset struct {
 	url, hash     string
 	body, smaller []byte // smaller is compressed; nil if that is not less
 }
 
-// assets are the static files by name. style.css joins all style sheets: those of css in the
-// order of their names, then those of vendor.
-var assets = sync.OnceValue(loadAssets)
+// assets are the static files by name.
+type assets map[string]asset
 
-func loadAssets() map[string]asset {
-	all := map[string]asset{}
+// loadAssets returns the static files. style.css joins all style sheets: those of css in the
+// order of their names, then those of vendor.
+func loadAssets(files fs.FS) (assets, error) {
+	all := assets{}
 	var style bytes.Buffer
 	for _, folder := range []string{"static/css", "static/vendor", "static"} {
-		entries, err := static.ReadDir(folder)
+		entries, err := fs.ReadDir(files, folder)
 		if err != nil {
-			panic(err) // embedded
+			return nil, err
 		}
 		for _, e := range entries {
-			body, err := fs.ReadFile(static, folder+"/"+e.Name())
+			if e.IsDir() {
+				continue
+			}
+			body, err := fs.ReadFile(files, folder+"/"+e.Name())
 			switch {
-			case e.IsDir():
 			case err != nil:
-				panic(err) // embedded
+				return nil, err
 			case strings.HasSuffix(e.Name(), ".css"):
 				style.Write(append(body, '\n'))
 			default:
@@ -48,7 +47,7 @@ func loadAssets() map[string]asset {
 		}
 	}
 	all["style.css"] = newAsset("style.css", style.Bytes())
-	return all
+	return all, nil
 }
 
 func newAsset(name string, body []byte) asset {
@@ -65,18 +64,23 @@ func newAsset(name string, body []byte) asset {
 	return a
 }
 
-func assetURL(name string) string {
-	a, ok := assets()[name]
+func (a assets) url(name string) (string, error) {
+	of, ok := a[name]
 	if !ok {
-		panic("no static file " + name)
+		return "", fmt.Errorf("no static file %s", name)
 	}
-	return a.url
+	return of.url, nil
 }
 
 // serveAsset serves a static file for permanent caching: its address changes with its content.
-func serveAsset(w http.ResponseWriter, r *http.Request) {
+func (v *viewer) serveAsset(w http.ResponseWriter, r *http.Request) {
+	c, err := v.content()
+	if err != nil {
+		v.showBroken(w, r, err)
+		return
+	}
 	name := r.PathValue("name")
-	a, ok := assets()[name]
+	a, ok := c.assets[name]
 	if !ok || a.hash != r.PathValue("hash") {
 		http.Error(w, "no such file", http.StatusNotFound)
 		return

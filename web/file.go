@@ -8,18 +8,17 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 
 	"relabel"
 	"relabel/web/show"
 )
 
-// fileStyle is the style of a trajectory's file, and a content policy that allows nothing else.
-var fileStyle = sync.OnceValues(func() (style template.CSS, policy string) {
-	body := string(assets()["style.css"].body)
-	sum := sha256.Sum256([]byte(body))
+// fileStyle returns the style of a trajectory's file, and a content policy that allows nothing else.
+func (c *content) fileStyle() (style template.CSS, policy string) {
+	body := c.assets["style.css"].body
+	sum := sha256.Sum256(body)
 	return template.CSS(body), "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-})
+}
 
 type fileView struct {
 	trajectoryView
@@ -33,12 +32,16 @@ func (v *viewer) writeFile(w http.ResponseWriter, r *http.Request, view trajecto
 	if view.Outcome, err = v.outcome(r.Context(), view, show.Limits{}); err != nil {
 		return err
 	}
-	style, policy := fileStyle()
+	c, err := v.content()
+	if err != nil {
+		return err
+	}
+	style, policy := c.fileStyle()
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s.html"`, fileName(view)))
-	if err := v.writeParts(r, w, fileView{view, style, policy}); err != nil {
+	if err := v.writeParts(r, w, c.templates["file"], fileView{view, style, policy}); err != nil {
 		v.Log.Error().Err(err).Str("path", r.URL.Path).Msg("file of a trajectory")
 		panic(http.ErrAbortHandler) // the client must see that it is incomplete
 	}
@@ -46,8 +49,7 @@ func (v *viewer) writeFile(w http.ResponseWriter, r *http.Request, view trajecto
 }
 
 // writeParts writes head, turns and end.
-func (v *viewer) writeParts(r *http.Request, w io.Writer, view fileView) error {
-	t := templates["file"]
+func (v *viewer) writeParts(r *http.Request, w io.Writer, t *template.Template, view fileView) error {
 	if err := t.ExecuteTemplate(w, "file-head", view); err != nil {
 		return err
 	}

@@ -2,38 +2,14 @@ package web
 
 import (
 	"bytes"
-	"embed"
 	"fmt"
 	"html/template"
 	"net/http"
-	"path"
 	"slices"
 	"strings"
 
 	"relabel"
 )
-
-//go:embed templates
-var sources embed.FS
-
-// templates are the pages' templates by name, each with the layout and the shared parts.
-var templates = loadTemplates()
-
-func loadTemplates() map[string]*template.Template {
-	shared := template.Must(template.New("").Funcs(functions).ParseFS(sources, "templates/shared/*.html"))
-	entries, err := sources.ReadDir("templates")
-	if err != nil {
-		panic(err) // embedded
-	}
-	all := map[string]*template.Template{}
-	for _, e := range entries {
-		if !e.IsDir() {
-			own := template.Must(template.Must(shared.Clone()).ParseFS(sources, "templates/"+e.Name()))
-			all[strings.TrimSuffix(e.Name(), path.Ext(e.Name()))] = own
-		}
-	}
-	return all
-}
 
 // page is a page with the data of its frame.
 type page struct {
@@ -69,22 +45,25 @@ var commonScripts = []string{"page.js", "live.js", "operations.js"}
 
 type frame struct {
 	page
-	Sections  []crumb
-	StyleURL  string
-	IconURL   string
-	ScriptURL []string
-	SignOut   string // token of the form that signs out; "" without a session
+	Sections []crumb
+	Scripts  []string
+	SignOut  string // token of the form that signs out; "" without a session
 }
 
 // render writes a page, or the parts that the query selects (?part=NAME, repeatable). Nothing
 // is written when a template fails.
 func (v *viewer) render(w http.ResponseWriter, r *http.Request, p page) error {
+	t, err := v.template(p.Template)
+	if err != nil {
+		return err
+	}
 	var b bytes.Buffer
 	if parts := r.URL.Query()["part"]; len(parts) > 0 {
-		if err := renderParts(&b, p, parts); err != nil {
-			return err
-		}
-	} else if err := renderWhole(&b, w, r, p); err != nil {
+		err = renderParts(&b, t, p, parts)
+	} else {
+		err = renderWhole(&b, t, w, r, p)
+	}
+	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -95,21 +74,18 @@ func (v *viewer) render(w http.ResponseWriter, r *http.Request, p page) error {
 	return nil
 }
 
-func renderWhole(b *bytes.Buffer, w http.ResponseWriter, r *http.Request, p page) error {
-	f := frame{page: p, Sections: sections, StyleURL: assetURL("style.css"), IconURL: assetURL("icon.svg")}
-	for _, name := range slices.Concat(commonScripts, p.Scripts) {
-		f.ScriptURL = append(f.ScriptURL, assetURL(name))
-	}
+func renderWhole(b *bytes.Buffer, t *template.Template, w http.ResponseWriter, r *http.Request, p page) error {
+	f := frame{page: p, Sections: sections, Scripts: slices.Concat(commonScripts, p.Scripts)}
 	if c := callerOf(r); c.Session != "" && c.Access != relabel.NoAccess {
 		f.SignOut = formToken(w, r)
 	}
-	return templates[p.Template].ExecuteTemplate(b, "layout", f)
+	return t.ExecuteTemplate(b, "layout", f)
 }
 
 // renderParts writes the templates part-NAME of a page, each in an element with its name.
-func renderParts(b *bytes.Buffer, p page, names []string) error {
+func renderParts(b *bytes.Buffer, t *template.Template, p page, names []string) error {
 	for _, name := range names {
-		part := templates[p.Template].Lookup("part-" + name)
+		part := t.Lookup("part-" + name)
 		if part == nil {
 			return relabel.Errorf(relabel.CodeNotFound, "This page has no such part.")
 		}

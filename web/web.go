@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"io/fs"
 	"net/http"
 
 	"github.com/go-chi/chi/v5/middleware"
@@ -20,6 +21,9 @@ type Config struct {
 	// Exports reads rows.
 	Exports Exports
 	Log     zerolog.Logger // of failures; the zero value logs nothing
+	// Files has the folders templates and static, which are read at each request, and pages then show
+	// internal errors: for development. nil: the files in the program.
+	Files fs.FS
 }
 
 // contentPolicy lets pages load only our own style, scripts and icon, and connect only to this
@@ -28,6 +32,7 @@ const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; 
 
 type viewer struct {
 	Config
+	content func() (*content, error)
 }
 
 // answer answers a request for a page; an error is shown as a page.
@@ -38,7 +43,7 @@ type routes map[string]answer
 
 // New returns the pages, to be mounted at /. They link to the REST interface at /v1.
 func New(config Config) http.Handler {
-	v := &viewer{config}
+	v := &viewer{config, contentOf(config.Files)}
 	mux := http.NewServeMux()
 	for _, of := range []routes{v.sessionRoutes(), v.runRoutes(), v.runOperationRoutes(), v.iterationOperationRoutes(), v.trajectoryRoutes(), v.taskRoutes(), v.soundnessRoutes(), v.exportRoutes(), v.reviewRoutes(), v.divergenceRoutes(), v.failureRoutes(), v.scalingRoutes(), v.labelRuleRoutes(), v.benchmarkRoutes(), v.exclusionRoutes(), v.reportRoutes(), v.localisationRoutes(), v.policyRoutes(), v.compareRoutes(), v.auditRoutes(), {"/": v.showNothing}} {
 		for pattern, answer := range of {
@@ -47,7 +52,7 @@ func New(config Config) http.Handler {
 	}
 	compressed := middleware.Compress(5, "text/html")(mux)
 	all := http.NewServeMux()
-	all.HandleFunc("GET /static/{hash}/{name}", serveAsset)
+	all.HandleFunc("GET /static/{hash}/{name}", v.serveAsset)
 	all.Handle("/", compressed)
 	return all
 }
@@ -97,7 +102,7 @@ func (v *viewer) showError(w http.ResponseWriter, r *http.Request, err error) {
 		of.status, of.title = http.StatusMethodNotAllowed, "Not possible"
 		w.Header().Set("Allow", "GET, HEAD")
 	case !known:
-		of.status, of.title, view.Message = http.StatusInternalServerError, "Internal error", "See the server's log."
+		of.status, of.title, view.Message = http.StatusInternalServerError, "Internal error", v.internal(err)
 		if r.Context().Err() == nil { // else the client has disconnected
 			v.Log.Error().Err(err).Str("path", r.URL.Path).Msg("page")
 		}
@@ -107,8 +112,22 @@ func (v *viewer) showError(w http.ResponseWriter, r *http.Request, err error) {
 	view.Title = of.title
 	r.URL.RawQuery = "" // the whole page, also where a part was requested
 	if err := v.render(w, r, page{Template: "error", Title: of.title, Status: of.status, View: view}); err != nil {
-		v.Log.Error().Err(err).Str("path", r.URL.Path).Msg("page of an error")
+		v.showBroken(w, r, err)
 	}
+}
+
+// showBroken shows as text an error that cannot be shown as a page.
+func (v *viewer) showBroken(w http.ResponseWriter, r *http.Request, err error) {
+	v.Log.Error().Err(err).Str("path", r.URL.Path).Msg("page of an error")
+	http.Error(w, v.internal(err), http.StatusInternalServerError)
+}
+
+// internal is what a page shows of an internal error.
+func (v *viewer) internal(err error) string {
+	if v.Files != nil {
+		return err.Error()
+	}
+	return "See the server's log."
 }
 
 // safeMessage is the message of an error for people.

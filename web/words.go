@@ -37,7 +37,6 @@ var functions = template.FuncMap{
 	"ms":          show.Duration,
 	"size":        show.Size,
 	"size64":      func(bytes int64) string { return show.Size(int(bytes)) },
-	"asset":       assetURL,
 	"mode":        modeWord,
 	"proportion":  proportionWords,
 	"mean":        meanWord,

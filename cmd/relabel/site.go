@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"io/fs"
 	"net/http"
+	"os"
 	"strings"
 	"unicode"
 
@@ -26,7 +28,7 @@ func (p *process) site(ready func(context.Context) []api.Check, token bool, secr
 	p.metrics.AddOverview(overviews)
 	var site http.Handler
 	attempts := server.NewAttempts()
-	pages := web.New(web.Config{Attempts: attempts, Store: p.db.Store, Exports: exporter, Log: p.log,
+	pages := web.New(web.Config{Attempts: attempts, Store: p.db.Store, Exports: exporter, Log: p.log, Files: pageFiles(),
 		REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { site.ServeHTTP(w, r) })})
 	site = server.New(server.Config{
 		Store:          p.db.Store,
@@ -49,6 +51,14 @@ func (p *process) site(ready func(context.Context) []api.Check, token bool, secr
 		Attempts:       attempts,
 	})
 	return site, nil
+}
+
+// pageFiles returns the folder of the pages' templates and static files that `make dev` names, nil otherwise.
+func pageFiles() fs.FS {
+	if folder := os.Getenv("RELABEL_WEB_DIR"); folder != "" {
+		return os.DirFS(folder)
+	}
+	return nil
 }
 
 // prepareRun fills in a run's defaults and validates it.
