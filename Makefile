@@ -24,7 +24,7 @@ ROUNDS ?= 4
 
 # Builds, checks and tests have the same flags, so that they share Go's cache, also with those of other
 # checkouts. Only the race detector needs cgo.
-export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
+export GOFLAGS := $(filter-out -trimpath -buildvcs=%,$(GOFLAGS)) -trimpath -buildvcs=false
 export CGO_ENABLED ?= 0
 version := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 go_build := go build -ldflags '-s -w -X main.version=$(version)'
