@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -29,11 +30,13 @@ type recorder struct {
 func record(t *testing.T, encrypted bool, answer func(http.ResponseWriter, *http.Request)) *recorder {
 	t.Helper()
 	r := &recorder{answer: answer}
-	start := httptest.NewServer
+	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(r.serve))
+	r.Config.ErrorLog = log.New(io.Discard, "", 0) // some clients do not trust it
 	if encrypted {
-		start = httptest.NewTLSServer
+		r.StartTLS()
+	} else {
+		r.Start()
 	}
-	r.Server = start(http.HandlerFunc(r.serve))
 	t.Cleanup(r.Close)
 	return r
 }

@@ -76,7 +76,10 @@ func (c *client) build(ctx context.Context, r request) (*http.Request, error) {
 	if r.body == nil || r.body.Size() == 0 {
 		return q, nil
 	}
-	q.Body = io.NopCloser(io.NewSectionReader(r.body, 0, r.body.Size()))
+	q.GetBody = func() (io.ReadCloser, error) {
+		return io.NopCloser(io.NewSectionReader(r.body, 0, r.body.Size())), nil
+	}
+	q.Body, _ = q.GetBody()
 	q.ContentLength = r.body.Size()
 	if r.body.Size() > expectedAbove {
 		q.Header.Set("Expect", "100-continue")

@@ -101,7 +101,6 @@ func keepsParts(t *testing.T, s store) {
 
 func TestS3KeepsObjectsWithOddNames(t *testing.T) {
 	s, _ := realS3(t)
-	// A folder of the server cannot have these.
 	keepsNames(t, s)
 }
 
