@@ -113,3 +113,35 @@ func TestAzureTakesAConnectionString(t *testing.T) {
 		}
 	}
 }
+
+func TestALostConnectionDoesNotShowTheSignature(t *testing.T) {
+	clean(t)
+	server := record(t, false, nil)
+	server.Close()
+	t.Setenv("AZURE_STORAGE_CONNECTION_STRING", "BlobEndpoint="+server.URL+";SharedAccessSignature=sig=secret")
+	a, err := OpenAzure(Place{Bucket: "shards"})
+	must(t, err)
+	if err := a.Delete(t.Context(), "x"); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestBlocksOfConcurrentUploadsHaveDifferentNames(t *testing.T) {
+	clean(t)
+	server := record(t, false, nil)
+	t.Setenv("AZURE_STORAGE_CONNECTION_STRING", "BlobEndpoint="+server.URL+";SharedAccessSignature=sig=x")
+	a, err := OpenAzure(Place{Bucket: "shards"})
+	must(t, err)
+	for range 2 {
+		must(t, a.Put(t.Context(), "large", bytes.NewReader(bytesOf(partSize+1)), partSize+1))
+	}
+	names := map[string]bool{}
+	for _, q := range server.all() {
+		if name := q.URL.Query().Get("blockid"); name != "" {
+			names[name] = true
+		}
+	}
+	if len(names) != 4 {
+		t.Errorf("4 blocks have %d names", len(names))
+	}
+}
