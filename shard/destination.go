@@ -56,6 +56,12 @@ var (
 	accountForm = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
 )
 
+// unsafeName matches the prefixes, by scheme, with characters that servers replace or refuse.
+var unsafeName = map[string]*regexp.Regexp{
+	schemeS3:    regexp.MustCompile(`[\x00-\x1f]`),
+	schemeAzure: regexp.MustCompile(`[\x00-\x1f\x7f"#%?\\]`),
+}
+
 // badDestination returns a CodeInvalid error for the field destination.
 func badDestination(format string, args ...any) error {
 	return relabel.Errorf(relabel.CodeInvalid, format, args...).On("destination")
@@ -80,6 +86,8 @@ func (d Destinations) parse(raw string) (at destination, err error) {
 		return at, badDestination("has an invalid bucket name: only letters, digits, dots, hyphens and underscores are allowed")
 	case at.prefix != "" && !fs.ValidPath(at.prefix):
 		return at, badDestination("has a prefix with empty, \".\" or \"..\" segments")
+	case unsafeName[at.scheme].MatchString(at.prefix):
+		return at, badDestination("has a prefix with characters that not every server keeps: use letters, digits, dots, hyphens and underscores")
 	}
 	for name, values := range at.options {
 		if !slices.Contains(known, name) {
@@ -109,6 +117,11 @@ func (at destination) checkOptions() error {
 	for _, name := range []string{"use_path_style", "s3ForcePathStyle", "accelerate", "dualstack", "fips", "localemu"} {
 		if value := at.options.Get(name); value != "" && value != "true" && value != "false" {
 			return badDestination("has the option %s, which must be true or false", name)
+		}
+	}
+	for _, name := range []string{"request_checksum_calculation", "response_checksum_validation"} {
+		if value := at.options.Get(name); value != "" && value != "when_supported" && value != "when_required" {
+			return badDestination("has the option %s, which must be when_supported or when_required", name)
 		}
 	}
 	return nil

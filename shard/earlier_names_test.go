@@ -66,7 +66,7 @@ func TestAFinishThatAnEarlierVersionStartedLeavesNoFileOfTheEarlierName(t *testi
 			if destination != "" {
 				x = bucketExporter(t, s)
 			}
-			at, err := x.storage(t.Context(), s.export)
+			at, err := x.storage(s.export)
 			if err != nil {
 				t.Fatal(err)
 			}

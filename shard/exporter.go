@@ -122,7 +122,7 @@ func (x *Exporter) cut(ctx context.Context, e relabel.Export) error {
 
 // checkWritable tests whether files can be written to the export's storage.
 func (x *Exporter) checkWritable(ctx context.Context, e relabel.Export) error {
-	at, err := x.storage(ctx, e)
+	at, err := x.storage(e)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (x *Exporter) clear(ctx context.Context, e relabel.Export) error {
 	if err := removeUnlocked(scratchFolders(x.Root, e.ID.String())); err != nil {
 		return folderError(err)
 	}
-	at, err := x.storage(ctx, e)
+	at, err := x.storage(e)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (x *Exporter) finish(ctx context.Context, e relabel.Export) (err error) {
 	if err != nil {
 		return folderError(err)
 	}
-	at, err := x.storage(ctx, e)
+	at, err := x.storage(e)
 	if err != nil {
 		return err
 	}

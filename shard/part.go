@@ -103,7 +103,7 @@ type output struct {
 }
 
 func (x *Exporter) newOutput(ctx context.Context, e relabel.Export, part relabel.ExportPart) (*output, error) {
-	at, err := x.storage(ctx, e)
+	at, err := x.storage(e)
 	if err != nil {
 		return nil, err
 	}

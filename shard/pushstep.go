@@ -67,7 +67,7 @@ func (x *Exporter) localFiles(ctx context.Context, e relabel.Export) (dir string
 	if e.Destination == "" {
 		return newFolder(x.Root, e.ID).final, func() error { return nil }, nil
 	}
-	at, err := x.storage(ctx, e)
+	at, err := x.storage(e)
 	if err != nil {
 		return "", nil, err
 	}

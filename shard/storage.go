@@ -32,19 +32,19 @@ type storage interface {
 }
 
 // storage returns the storage that e is written to.
-func (x *Exporter) storage(ctx context.Context, e relabel.Export) (storage, error) {
+func (x *Exporter) storage(e relabel.Export) (storage, error) {
 	if hub.IsPlace(e.Destination) {
 		return x.openHub(e)
 	}
 	if e.Destination != "" {
-		return openBucket(ctx, e, x.Destinations, x.Machine)
+		return openBucket(e, x.Destinations, x.Machine)
 	}
 	return newFolder(x.Root, e.ID), nil
 }
 
 // Open opens a file of a finished export. CodeNotFound if there is no such file.
 func (x *Exporter) Open(ctx context.Context, e relabel.Export, path string) (relabel.FileReader, error) {
-	at, err := x.readable(ctx, e)
+	at, err := x.readable(e)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (x *Exporter) Open(ctx context.Context, e relabel.Export, path string) (rel
 
 // Remove removes an export's files.
 func (x *Exporter) Remove(ctx context.Context, e relabel.Export) error {
-	at, err := x.readable(ctx, e)
+	at, err := x.readable(e)
 	if err != nil {
 		return err
 	}
@@ -65,9 +65,9 @@ func (x *Exporter) Remove(ctx context.Context, e relabel.Export) error {
 }
 
 // readable returns the storage of e. CodeConflict if it is a folder on another machine.
-func (x *Exporter) readable(ctx context.Context, e relabel.Export) (storage, error) {
+func (x *Exporter) readable(e relabel.Export) (storage, error) {
 	if e.Destination == "" && e.FolderID != x.FolderID {
 		return nil, relabel.Errorf(relabel.CodeConflict, "its files are in another data folder: %s", e.Directory)
 	}
-	return x.storage(ctx, e)
+	return x.storage(e)
 }

@@ -2,8 +2,6 @@ package shard
 
 import (
 	"context"
-	"errors"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -13,10 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
-
 	"relabel"
+	"relabel/shard/objects"
 	"relabel/trainers"
 )
 
@@ -28,27 +24,24 @@ const (
 )
 
 // bucket is storage in an object store. Files are visible as soon as they are uploaded; the
-// manifest, uploaded last, makes them an export. It is never closed: the drivers' Close does
-// nothing.
+// manifest, uploaded last, makes them an export.
 type bucket struct {
-	*blob.Bucket
+	objects objectStore
+	prefix  string // of the export's objects, with a slash at its end
 	url     string // for readers
 	name    string // destination, for messages
 	machine string // this machine, for messages
 }
 
-func openBucket(ctx context.Context, e relabel.Export, d Destinations, machine string) (*bucket, error) {
+func openBucket(e relabel.Export, d Destinations, machine string) (*bucket, error) {
 	at, err := d.parse(e.Destination)
 	if err != nil {
 		return nil, err
 	}
 	b := &bucket{name: at.name(), url: publicURL(e.Destination, at.prefix, e.ID), machine: machine}
-	all, err := d.open(ctx, at)
-	if err != nil {
-		return nil, b.fault(err)
-	}
-	b.Bucket = blob.PrefixedBucket(all, path.Join(at.prefix, e.ID.String())+"/")
-	return b, nil
+	b.prefix = path.Join(at.prefix, e.ID.String()) + "/"
+	b.objects, err = d.open(at)
+	return b, b.fault(err)
 }
 
 // publicURL returns where readers find an export: the destination without its query
@@ -65,17 +58,15 @@ func (b *bucket) directory() string { return b.url }
 
 func (*bucket) release() error { return nil }
 
-var octets = &blob.WriterOptions{ContentType: "application/octet-stream"}
-
 // checkWritable uploads a test object and deletes it.
 func (b *bucket) checkWritable(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
-	// WriteAll would panic if Azure refused.
-	if err := b.Upload(ctx, triedName, strings.NewReader("relabel write test\n"), octets); err != nil {
+	text := strings.NewReader("relabel write test\n")
+	if err := b.objects.Put(ctx, b.prefix+triedName, text, text.Size()); err != nil {
 		return b.fault(err)
 	}
-	return b.fault(ignoreMissing(b.Delete(ctx, triedName)))
+	return b.drop(ctx, triedName)
 }
 
 func (b *bucket) put(ctx context.Context, path, local string) error {
@@ -90,20 +81,17 @@ func (b *bucket) put(ctx context.Context, path, local string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, reachTime+time.Duration(info.Size()/slowest)*time.Second)
 	defer cancel()
-	return b.fault(b.Upload(ctx, path, file, octets))
+	return b.fault(b.objects.Put(ctx, b.prefix+path, file, info.Size()))
 }
 
 func (b *bucket) size(ctx context.Context, path string) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
-	a, err := b.Attributes(ctx, path)
-	switch {
-	case gcerrors.Code(err) == gcerrors.NotFound:
+	size, err := b.objects.Size(ctx, b.prefix+path)
+	if objects.IsMissing(err) {
 		return -1, nil
-	case err != nil:
-		return 0, b.fault(err)
 	}
-	return a.Size, nil
+	return size, b.fault(err)
 }
 
 func (b *bucket) publish(ctx context.Context, manifest string) error {
@@ -112,16 +100,19 @@ func (b *bucket) publish(ctx context.Context, manifest string) error {
 
 // open limits the wait for the response to reachTime; reading the file may take longer.
 func (b *bucket) open(ctx context.Context, path string) (relabel.FileReader, error) {
+	if !fs.ValidPath(path) { // a server could resolve ".."
+		return nil, relabel.Errorf(relabel.CodeNotFound, "the export has no file %.200q", path)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	late := time.AfterFunc(reachTime, func() { cancel(context.DeadlineExceeded) })
-	r, err := b.NewReader(ctx, path, nil)
+	file, err := b.objects.Open(ctx, b.prefix+path)
 	late.Stop()
 	if err == nil {
-		return &object{Reader: r, name: path, cancel: cancel}, nil
+		return &object{File: file, cancel: cancel}, nil
 	}
 	defer cancel(nil)
 	switch {
-	case gcerrors.Code(err) == gcerrors.NotFound:
+	case objects.IsMissing(err):
 		return nil, relabel.Errorf(relabel.CodeNotFound, "the export has no file %.200q", path).Because(err)
 	case context.Cause(ctx) == context.DeadlineExceeded:
 		err = context.DeadlineExceeded
@@ -135,41 +126,44 @@ func (b *bucket) remove(ctx context.Context) error {
 	if err := b.drop(ctx, manifestName); err != nil {
 		return err
 	}
-	for objects := b.List(nil); ; {
-		o, err := within(ctx, objects.Next)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	from := ""
+	for {
+		names, next, err := b.list(ctx, from)
 		if err != nil {
 			return b.fault(err)
 		}
-		if !isExported(o.Key) {
-			continue
+		for _, name := range names {
+			name = strings.TrimPrefix(name, b.prefix)
+			if !isExported(name) {
+				continue
+			}
+			if err := b.drop(ctx, name); err != nil {
+				return err
+			}
 		}
-		if err := b.drop(ctx, o.Key); err != nil {
-			return err
+		if next == "" {
+			return nil
 		}
+		from = next
 	}
+}
+
+// list returns the names of some objects of the export, and where to continue.
+func (b *bucket) list(ctx context.Context, from string) (names []string, next string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, reachTime)
+	defer cancel()
+	return b.objects.List(ctx, b.prefix, from)
 }
 
 // drop deletes a file if it exists.
 func (b *bucket) drop(ctx context.Context, path string) error {
-	_, err := within(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, b.Delete(ctx, path) })
-	return b.fault(ignoreMissing(err))
-}
-
-// within bounds a request that transfers no file.
-func within[T any](ctx context.Context, do func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
-	return do(ctx)
-}
-
-func ignoreMissing(err error) error {
-	if gcerrors.Code(err) == gcerrors.NotFound {
+	err := b.objects.Delete(ctx, b.prefix+path)
+	if objects.IsMissing(err) {
 		return nil
 	}
-	return err
+	return b.fault(err)
 }
 
 // rowFile matches the names of files with rows, and of those that belong to the whole export.
@@ -184,24 +178,14 @@ func isExported(path string) bool {
 	return rowFile.MatchString(path) || trainers.IsFile(path)
 }
 
-// object adapts an object in a bucket to relabel.FileReader, which net/http serves.
+// object is a file whose requests end with it.
 type object struct {
-	*blob.Reader
-	name   string
+	*objects.File
 	cancel context.CancelCauseFunc
 }
 
 // Close implements io.Closer.
 func (o *object) Close() error {
 	defer o.cancel(nil)
-	return o.Reader.Close()
+	return o.File.Close()
 }
-
-// Stat implements relabel.FileReader.
-func (o *object) Stat() (os.FileInfo, error) { return o, nil }
-
-// Name, Mode, IsDir, Sys and ModTime implement os.FileInfo; Size is the reader's own.
-func (o *object) Name() string    { return path.Base(o.name) }
-func (*object) Mode() fs.FileMode { return 0o444 }
-func (*object) IsDir() bool       { return false }
-func (*object) Sys() any          { return nil }

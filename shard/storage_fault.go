@@ -12,10 +12,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"gocloud.dev/gcerrors"
-
 	"relabel"
+	"relabel/shard/objects"
 )
 
 // destinationFault is a failed operation on a bucket.
@@ -62,17 +60,46 @@ func refusedAtOnce(err error) error {
 // diagnose returns what happened and what to do, and whether the failure lasts until someone
 // does that.
 func (b *bucket) diagnose(err error) (words string, refused bool) {
-	status, word := answerOf(err)
-	said := ""
-	if plainWord.MatchString(word) {
-		said = " (" + word + ")"
+	var setting objects.SettingError
+	var keys *objects.KeysError
+	var answer *objects.Error
+	if errors.As(err, &answer) {
+		words, refused = b.explain(answer)
+	} else {
+		words, refused = unanswered(err)
 	}
 	switch {
+	case errors.As(err, &setting):
+		return setting.Error(), true
+	case errors.Is(err, objects.ErrNoKeys):
+		return fmt.Sprintf("there are no keys on %s: %s", b.machine, b.keys()), true
+	case errors.As(err, &keys) && answer != nil && refused:
+		return fmt.Sprintf("the identity on %s was rejected%s: check its role or application in relabel's environment there", b.machine, said(answer)), true
+	case errors.As(err, &keys):
+		return "the server that gives keys: " + words, refused
+	}
+	return words, refused
+}
+
+// said is the error code of an answer as messages show it.
+func said(answer *objects.Error) string {
+	if plainWord.MatchString(answer.Code) {
+		return " (" + answer.Code + ")"
+	}
+	return ""
+}
+
+// explain explains an answer.
+func (b *bucket) explain(answer *objects.Error) (words string, refused bool) {
+	status, word, said := answer.Status, answer.Code, said(answer)
+	switch {
+	case word == "RequestTimeTooSkewed":
+		return fmt.Sprintf("the clock on %s is wrong%s: set it", b.machine, said), true
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, slices.Contains(ofKeys, word):
 		return fmt.Sprintf("the keys on %s were rejected%s: %s", b.machine, said, b.keys()), true
-	case lacksKeys(err):
-		return fmt.Sprintf("there are no keys on %s: %s", b.machine, b.keys()), true
-	case status == http.StatusNotFound, gcerrors.Code(err) == gcerrors.NotFound:
+	case status == http.StatusNotFound && word == "NoSuchUpload":
+		return fmt.Sprintf("the upload in parts was removed before its end%s", said), false
+	case status == http.StatusNotFound:
 		return fmt.Sprintf("the bucket does not exist%s: create it, or start the export with another destination", said), true
 	case slices.Contains(ofCollisions[status], word):
 		return fmt.Sprintf("concurrent requests to the same object conflicted at every attempt%s", said), false
@@ -80,10 +107,8 @@ func (b *bucket) diagnose(err error) (words string, refused bool) {
 		return fmt.Sprintf("it answered 409%s: an existing object conflicts; start the export with another prefix or bucket", said), true
 	case status >= http.StatusInternalServerError, status == http.StatusRequestTimeout, status == http.StatusTooManyRequests:
 		return fmt.Sprintf("it answered %d%s", status, said), false
-	case status != 0:
-		return fmt.Sprintf("it answered %d%s: check the region and the other parameters of the destination", status, said), true
 	}
-	return unanswered(err)
+	return fmt.Sprintf("it answered %d%s: check the region and the other parameters of the destination", status, said), true
 }
 
 // ofKeys lists error codes for rejected keys that come with other statuses than 401 and 403.
@@ -99,31 +124,7 @@ var ofCollisions = map[int][]string{
 }
 
 // plainWord matches error codes of servers that are safe to show.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9]{1,60}$`)
-
-// answerOf returns the status of a server's response, 0 if there was none, and its error
-// code.
-func answerOf(err error) (status int, word string) {
-	var azure *azcore.ResponseError
-	if errors.As(err, &azure) {
-		return azure.StatusCode, azure.ErrorCode
-	}
-	var coded interface{ ErrorCode() string }
-	if errors.As(err, &coded) {
-		word = coded.ErrorCode()
-	}
-	var answered interface{ HTTPStatusCode() int }
-	if errors.As(err, &answered) {
-		status = answered.HTTPStatusCode()
-	}
-	return status, word
-}
-
-// lacksKeys reports whether there were no keys to sign the request with.
-func lacksKeys(err error) bool {
-	text := err.Error()
-	return errors.Is(err, errNoAzureKeys) || strings.Contains(text, "get credentials") || strings.Contains(text, "DefaultAzureCredential")
-}
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_]{1,60}$`)
 
 // unanswered explains why there was no response.
 func unanswered(err error) (words string, refused bool) {

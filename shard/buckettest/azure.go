@@ -1,13 +1,16 @@
 package buckettest
 
 import (
-	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"net"
+	"net/http"
+	"strings"
 	"testing"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+	"time"
 )
 
 // account is the name of the server's only account, whose key is random.
@@ -35,20 +38,35 @@ func StartAzure(t testing.TB, containers ...string) *Azure {
 	a.startSomewhere()
 	t.Setenv("AZURE_STORAGE_ACCOUNT", account)
 	t.Setenv("AZURE_STORAGE_KEY", key)
-	keys, err := azblob.NewSharedKeyCredential(account, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := azblob.NewClientWithSharedKeyCredential("http://"+a.address+"/"+account, keys, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, name := range containers {
-		if _, err := client.CreateContainer(context.Background(), name, nil); err != nil {
-			t.Fatal(err)
-		}
+		a.create(name, secret)
 	}
 	return a
+}
+
+// create creates a container, with a request that the account's key signs.
+func (a *Azure) create(name string, key []byte) {
+	a.t.Helper()
+	path := "/" + account + "/" + name
+	q, err := http.NewRequest(http.MethodPut, "http://"+a.address+path+"?restype=container", http.NoBody)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	const version = "2022-11-02"
+	date := time.Now().UTC().Format(http.TimeFormat)
+	signed := hmac.New(sha256.New, key)
+	fmt.Fprintf(signed, "PUT%sx-ms-date:%s\nx-ms-version:%s\n/%s%s\nrestype:container", strings.Repeat("\n", 12), date, version, account, path)
+	q.Header.Set("X-Ms-Date", date)
+	q.Header.Set("X-Ms-Version", version)
+	q.Header.Set("Authorization", "SharedKey "+account+":"+base64.StdEncoding.EncodeToString(signed.Sum(nil)))
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusCreated {
+		a.t.Fatalf("the container %s is not created: %s", name, answer.Status)
+	}
 }
 
 // URL returns the destination for a path of container and prefix.

@@ -1,0 +1,70 @@
+// Package objects keeps files in object stores: in buckets by the protocol of S3, and in containers by that of Azure's
+// blob storage.
+package objects
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+)
+
+// Place says which bucket or container to use, and how.
+type Place struct {
+	Bucket  string
+	Options url.Values // by the names that docs/destinations.md describes, with valid values
+	// Transport connects to the stores and to the servers of keys; nil: the default one.
+	Transport *http.Transport
+	// CloudKeys allows keys from the machine's own role or identity, which its metadata service gives.
+	CloudKeys bool
+}
+
+// ErrNoKeys means that there are no keys to sign a request with.
+var ErrNoKeys = errors.New("no keys")
+
+// SettingError is a setting of the destination or the environment that cannot be used. Its text says what to do and is
+// safe to show.
+type SettingError string
+
+// Error implements error.
+func (e SettingError) Error() string { return string(e) }
+
+// client returns an HTTP client that connects through Transport and, if authorities is not "", trusts only the
+// certificates in that file. It follows no redirects, because they could lead to another server.
+func (p Place) client(authorities string) (*http.Client, error) {
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if p.Transport != nil {
+		client.Transport = p.Transport
+	}
+	if authorities == "" {
+		return client, nil
+	}
+	text, err := os.ReadFile(authorities)
+	if err != nil {
+		return nil, SettingError("AWS_CA_BUNDLE names a file that cannot be read: " + err.Error())
+	}
+	trusted := x509.NewCertPool()
+	if !trusted.AppendCertsFromPEM(text) {
+		return nil, SettingError("AWS_CA_BUNDLE names a file without certificates: " + authorities)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if p.Transport != nil {
+		transport = p.Transport.Clone()
+	}
+	if transport.TLSClientConfig == nil {
+		transport.TLSClientConfig = &tls.Config{}
+	}
+	transport.TLSClientConfig.RootCAs = trusted
+	client.Transport = transport
+	return client, nil
+}
+
+// metadata is the client of services of the machine itself, which are asked directly and only with CloudKeys.
+var metadata = &http.Client{
+	Transport:     &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	Timeout:       2 * time.Second,
+}
