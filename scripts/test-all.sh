@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # test-all.sh [COUNT] runs what is too long for `make test`: each tokenizer with all texts,
 # many templates drawn against Jinja2, many altered exports and logs, every forged submission, faults at
-# every operation of a rollout, and the tests of the whole program, the server and the pages with
-# the race detector. With the count of commits it runs one slice of that, of two minutes at most;
-# after 126 commits each slice has had its turn.
+# every operation of a rollout, and with the race detector all tests that `make test` runs without it.
+# With the count of commits it runs one slice of that, of two minutes at most; after 161 commits each
+# slice has had its turn.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,6 +13,9 @@ forgeries=36
 faults=3
 programs=12
 pages=2
+exports=4
+stores=2
+others=2
 rotation=$([ $# = 0 ] && echo no || echo yes)
 built=$(mktemp -d)
 trap 'rm -rf "$built"' EXIT
@@ -31,6 +34,9 @@ main() {
         slice programs 1
         slice server 1
         slice pages 1
+        slice exports 1
+        slice stores 1
+        race_others 1
         return
     fi
     local round=$(($1 / 7)) turn=$(($1 % 7))
@@ -42,19 +48,37 @@ main() {
         ;;
     3 | 4) slice forgeries "$(((round * 2 + turn - 3) % forgeries))/$forgeries" ;;
     5) slice faults "$((round % faults))/$faults" ;;
-    6) slice_raced "$((round % (programs + pages + 1)))" ;;
+    6) slice_raced "$round" ;;
     esac
 }
 
-# slice_raced TURN runs a slice of the tests that run without the race detector otherwise.
+# slice_raced ROUND runs a slice of the tests that run without the race detector otherwise.
 slice_raced() {
-    if [ "$1" -lt $programs ]; then
-        slice programs "$1/$programs"
-    elif [ "$1" = $programs ]; then
-        slice server 1
+    local suite turn=$1 total=$((programs + pages + exports + stores + others + 1))
+    turn=$((turn % total))
+    for suite in programs pages exports stores; do
+        if [ "$turn" -lt "${!suite}" ]; then
+            slice $suite "$turn/${!suite}"
+            return
+        fi
+        turn=$((turn - ${!suite}))
+    done
+    if [ "$turn" -lt $others ]; then
+        race_others "$turn/$others"
     else
-        slice pages "$(($1 - programs - 1))/$pages"
+        slice server 1
     fi
+}
+
+# race_others PART tests the other packages with the race detector, or every Nth of them.
+race_others() {
+    local packages first=0 step=1
+    [ "$1" = 1 ] || IFS=/ read -r first step <<<"$1"
+    mapfile -t packages < <(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... |
+        grep -vxEf scripts/raced-packages | grep -vxE 'relabel/(e2e|server|shard|store|web|envs/verify/forgeries)' |
+        awk -v first="$first" -v step="$step" '(NR - 1) % step == first')
+    echo "test-all: ${#packages[@]} packages with the race detector"
+    CGO_ENABLED=1 go test -race -vet=off -timeout 45m "${packages[@]}"
 }
 
 # slice NAME PART runs a part of one suite; PART is 1 for all of it, or K/N from 0/N on.
@@ -70,10 +94,13 @@ slice() {
     programs) package=e2e flags=(-race) ;;
     server) package=server flags=(-race) ;;
     pages) package=web flags=(-race) ;;
+    exports) package=shard flags=(-race) ;;
+    stores) package=store flags=(-race) ;;
     esac
     [ "$rotation" = yes ] || seconds=7200
+    [ ${#flags[@]} = 0 ] || export CGO_ENABLED=1 # which the race detector needs
     go test -c -vet=off "${flags[@]}" -o "$built/$name" "./$package"
-    [[ $name != @(programs|pages) ]] || arguments=(-test.run "$(drawn "$package" "$built/$name" "$part")")
+    [[ $name != @(programs|pages|exports|stores) ]] || arguments=(-test.run "$(drawn "$package" "$built/$name" "$part")")
     echo "test-all: $name, part $part, for at most $seconds s"
     (cd "$package" && RELABEL_TEST_ALL=$part timeout "$seconds" "$built/$name" "${arguments[@]}") || code=$?
     [ "$code" != 124 ] || echo "test-all: $name, part $part, FAILED: it was stopped after $seconds s, incomplete"

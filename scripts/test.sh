@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # test.sh PACKAGES [RUN] runs tests and lists the failed ones at the end. Packages whose own code
-# starts goroutines run with the race detector, the others without, at the same time. Of the others,
-# tests of concurrent use run again with the race detector; `make test-all` runs all of them with it.
+# starts goroutines (raced-packages) run with the race detector, the others without. Of the others, tests
+# of concurrent use run again with the race detector; `make test-all` runs all of them with it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=$1
 run=${2:+-run=$2}
 
-raced='relabel/(codeindex/children|e2e/rollout|envs/(docker|faketest|fleet|inside(/.*)?|remote|repository)'
-raced+='|labeller|lease|mixer|policy|store/localpg|webhook|worker(/.*)?)'
+raced=scripts/raced-packages
 # Tests of concurrent use in packages that run without the race detector.
 concurrent='Concurrently$'
 # The longest packages start first, in this order, and the others fill the gaps.
@@ -45,16 +44,10 @@ test_all() {
     local all with without code=0
     # shellcheck disable=SC2086 # there may be several patterns
     all=$(go list $packages) || return 1
-    with=$(matching "$raced" "$all")
-    without=$(others "$raced" "$all")
-    set -m # a process group of its own, which ends with this script
-    test_raced "$with" "$without" >"$logs/raced" 2>&1 &
-    set +m
-    trap 'kill -- -$! 2>/dev/null || true' EXIT INT TERM
+    with=$(grep -xEf "$raced" <<<"$all" || true)
+    without=$(grep -vxEf "$raced" <<<"$all" || true)
     [ -z "$without" ] || tests "$without" || code=1
-    wait $! || code=1
-    trap - EXIT
-    cat "$logs/raced"
+    test_raced "$with" "$without" || code=1
     return $code
 }
 
@@ -70,15 +63,11 @@ test_raced() {
     return $code
 }
 
-# matching PATTERN LIST prints the packages of a list that match, others those that do not.
-matching() { grep -xE "$1" <<<"$2" || true; }
-others() { grep -vxE "$1" <<<"$2" || true; }
-
 # longest_first prints a list of packages in the order in which they start.
 longest_first() {
     local package
     for package in "${long[@]}"; do
-        matching "$package" "$1"
+        grep -xF "$package" <<<"$1" || true
     done
     grep -vxFf <(printf '%s\n' "${long[@]}") <<<"$1" || true
 }

@@ -66,7 +66,7 @@ func (s followable) follow(path string, headers ...string) *eventStream {
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	s.t.Cleanup(cancel)
 	res, err := http.DefaultTransport.RoundTrip(req.WithContext(ctx))
 	if err != nil {
@@ -341,7 +341,7 @@ func TestAServerThatStopsIsNotHeldUpByItsStreams(t *testing.T) {
 	if m, _ := e.next(); m.event != "progress" {
 		t.Fatalf("it begins with %s", m.event)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	if err := srv.Shutdown(ctx); err != nil {
 		t.Errorf("the server was held up: %v", err)

@@ -13,7 +13,7 @@ import (
 // start migrates. Migration 22 rewrites actions before it needs the lock on trajectories.
 func TestADeathDuringAMigrationLeavesTheVersionBefore(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	s := storetest.Open(t, storetest.Dumped(t, 21))
 	counts := rowCounts(t, s)

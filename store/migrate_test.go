@@ -111,7 +111,7 @@ func TestEveryMigrationLeavesItsTextsHash(t *testing.T) {
 
 func TestAPoolOfOneMigrates(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	s := storetest.Open(t, strings.Replace(storetest.Schema(t), "pool_max_conns=8", "pool_max_conns=1", 1))
 	must(t, s.Migrate(ctx))

@@ -40,7 +40,7 @@ func startPostgresIn(t *testing.T, dir string) *mortalPostgres {
 	p := &mortalPostgres{t: t, dir: dir}
 	p.start()
 	t.Cleanup(func() {
-		stop, cancel := context.WithTimeout(context.Background(), time.Minute)
+		stop, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 		defer cancel()
 		must(t, p.Stop(stop))
 	})

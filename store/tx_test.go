@@ -25,7 +25,7 @@ func single(t *testing.T, settings string) *store.Store {
 func TestAPanicInATransactionUndoesItAndKeepsTheConnection(t *testing.T) {
 	t.Parallel()
 	s := single(t, "")
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	func() {
 		defer func() {
@@ -49,7 +49,7 @@ func TestAPanicInATransactionUndoesItAndKeepsTheConnection(t *testing.T) {
 func TestACallThatIsGivenUpLeavesNoConnectionBehind(t *testing.T) {
 	t.Parallel()
 	s := single(t, "")
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	for range 3 {
 		gone, giveUp := context.WithCancel(ctx)

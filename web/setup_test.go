@@ -78,7 +78,7 @@ func start(t testing.TB, change ...func(*server.Config)) *site {
 
 // stop ends streams before it waits for requests.
 func (s *site) stop() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	if err := s.Config.Shutdown(ctx); err != nil {
 		s.t.Error(err)

@@ -129,7 +129,7 @@ func workBy(t *testing.T, s *store.Store, name string, rule outbound.Rule) (stop
 	must(t, err)
 	must(t, client.Start(context.Background()))
 	stop = sync.OnceFunc(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 		defer cancel()
 		must(t, client.StopAndCancel(ctx))
 	})

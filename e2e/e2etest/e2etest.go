@@ -13,7 +13,7 @@ import (
 )
 
 // Patience bounds the wait for anything, on a busy machine too.
-const Patience = 5 * time.Minute
+const Patience = 15 * time.Minute
 
 // NoError ends the test with err unless it is nil.
 func NoError(t testing.TB, err error) {

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long tests wait for an expected event on a busy machine.
-const patience = 5 * time.Minute
+const patience = 15 * time.Minute
 
 // dialStdio makes this test binary act as `docker system dial-stdio`: it connects standard input and
 // output to the default engine.

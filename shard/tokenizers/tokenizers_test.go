@@ -158,7 +158,7 @@ func TestAPanicOfOneTokenizerBlocksNoOther(t *testing.T) {
 		_, _ = o.Open(t.Context(), ref)
 	}()
 	store.calm = true
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	_, err = o.Open(ctx, ref)
 	must(t, err)

@@ -67,7 +67,7 @@ func begin(t *testing.T, dir string) *Server {
 
 func end(t *testing.T, s *Server) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	must(t, s.Stop(ctx))
 }
