@@ -3,27 +3,33 @@ package shard
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 
 	"relabel"
 )
 
-// endless is a bucket whose list has the same next page again and again.
+// endless is a bucket whose list has the same next page again and again, and an object that was not asked for.
 type endless struct {
 	objectStore
-	pages int
+	pages   int
+	deleted []string
 }
 
-func (*endless) Delete(context.Context, string) error { return nil }
+func (e *endless) Delete(_ context.Context, name string) error {
+	e.deleted = append(e.deleted, name)
+	return nil
+}
 
 func (e *endless) List(context.Context, string, string) (names []string, next string, err error) {
 	if e.pages++; e.pages > 10 {
 		return nil, "", nil
 	}
-	return []string{"elsewhere/manifest.json"}, "again", nil
+	return []string{"elsewhere/manifest.json", "manifest.json", "p/e/../../manifest.json"}, "again", nil
 }
 
 func TestAListThatDoesNotEndFailsTheRemoval(t *testing.T) {
@@ -31,6 +37,20 @@ func TestAListThatDoesNotEndFailsTheRemoval(t *testing.T) {
 	b := &bucket{objects: objects, prefix: "p/e/"}
 	if err := b.remove(t.Context()); err == nil || objects.pages != 2 {
 		t.Errorf("%d pages, %v", objects.pages, err)
+	}
+	for _, name := range objects.deleted {
+		if name != "p/e/manifest.json" {
+			t.Errorf("%s is deleted", name)
+		}
+	}
+}
+
+func TestTheLogHasTheBeginOfALongFault(t *testing.T) {
+	b := &bucket{}
+	for _, cause := range []error{errors.New("begin " + strings.Repeat("x", 1<<20)), errors.Join(errors.New("begin"), errors.New(strings.Repeat("x", 1<<20)))} {
+		if text := fmt.Sprint(errors.Unwrap(b.fault(cause))); len(text) > 4000 || !strings.HasPrefix(text, "begin") {
+			t.Errorf("%d bytes: %.100s", len(text), text)
+		}
 	}
 }
 
