@@ -71,7 +71,7 @@ func (x *Exporter) Manifest(ctx context.Context, e relabel.Export) (m relabel.Ma
 	}
 	raw, err := io.ReadAll(io.LimitReader(file, mostManifest+1))
 	if err == nil && len(raw) > mostManifest {
-		err = relabel.Errorf(relabel.CodeConflict, "its %s has more than %d MiB, so that relabel did not write it", manifestName, mostManifest>>20)
+		err = relabel.Errorf(relabel.CodeInvalid, "its %s has more than %d MiB, so that relabel did not write it", manifestName, mostManifest>>20)
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return m, err

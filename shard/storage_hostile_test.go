@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -80,4 +81,15 @@ func TestAFileThatStallsIsNotCopiedForEver(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+func TestAManifestIsReadOnlyAsFarAsItMayBeOne(t *testing.T) {
+	s := bucketStore("one", "")
+	x := bucketExporter(t, s)
+	e := export(t, s, x)
+	e.FolderID = x.FolderID
+	must(t, os.Truncate(filepath.Join(e.Directory, manifestName), mostManifest+1))
+	if _, err := x.Manifest(t.Context(), e); relabel.CodeOf(err) != relabel.CodeInvalid || !strings.Contains(err.Error(), "more than 64 MiB") {
+		t.Errorf("%v", err)
+	}
 }
