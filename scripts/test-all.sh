@@ -26,6 +26,7 @@ limit=300
 main() {
     if [ $rotation = no ]; then
         slice tokenizers 1
+        slice components 1
         slice templates 1
         slice alterations 1
         slice logs 1
@@ -43,8 +44,8 @@ main() {
     case $turn in
     0 | 1) slice tokenizers "$(((round * 2 + turn) % tokenizers))/$tokenizers" ;;
     2)
-        local suites=(templates alterations logs)
-        slice "${suites[round % 3]}" 1
+        local suites=(templates alterations logs components)
+        slice "${suites[round % 4]}" 1
         ;;
     3 | 4) slice forgeries "$(((round * 2 + turn - 3) % forgeries))/$forgeries" ;;
     5) slice faults "$((round % faults))/$faults" ;;
@@ -86,6 +87,7 @@ slice() {
     local name=$1 part=$2 package flags=() arguments=() code=0 seconds=$limit
     case $name in
     tokenizers) package=tokenizer arguments=(-test.run '^TestIDsAreThoseOfTheReference$') ;;
+    components) package=tokenizer arguments=(-test.run '^Test(SpecialText|EachComponent|NormalForms)') ;;
     templates) package=jinja arguments=(-test.run '^Test(Any|ChatTemplates|Characters|ATokenizersConfig)') ;;
     logs) package=testlog arguments=(-test.run '^TestAltered') ;;
     alterations) package=shard arguments=(-test.run '^TestEveryAlteration') ;;
