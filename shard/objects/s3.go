@@ -47,10 +47,9 @@ func OpenS3(p Place) (*S3, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &S3{region: region, keys: &cached[awsKeys]{fetch: source}, created: set.created()}
+	s := &S3{region: region, keys: &cached[awsKeys]{fetch: source}, sums: !set.withoutSums, created: set.created()}
 	s.client = &client{http: connection, base: base, sign: s.signRequest, reading: map[string]string{}}
-	s.sums = set.value("request_checksum_calculation", "AWS_REQUEST_CHECKSUM_CALCULATION", "request_checksum_calculation") != "when_required"
-	if set.value("response_checksum_validation", "AWS_RESPONSE_CHECKSUM_VALIDATION", "response_checksum_validation") != "when_required" {
+	if !set.unchecked {
 		s.reading["X-Amz-Checksum-Mode"] = "ENABLED"
 	}
 	return s, nil
