@@ -89,6 +89,9 @@ func (s settings) webIdentity(client *http.Client, region string) (keySource, er
 			return keys, ends, fmt.Errorf("the token service's answer: %w", err)
 		}
 		k := given.Keys
+		if k.AccessKeyId == "" || k.Expiration.IsZero() {
+			return keys, ends, fmt.Errorf("the token service's answer: %w", ErrNoKeys)
+		}
 		return awsKeys{k.AccessKeyId, k.SecretAccessKey, k.SessionToken}, k.Expiration, nil
 	}, nil
 }
