@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -91,9 +92,7 @@ func (s *S3) putBytes(ctx context.Context, r request) (a answer, sum string, err
 		return a, "", err
 	}
 	header := map[string]string{hashHeader: hex.EncodeToString(signed.Sum(nil))}
-	for name, value := range r.header {
-		header[name] = value
-	}
+	maps.Copy(header, r.header)
 	if s.sums {
 		sum = base64.StdEncoding.EncodeToString(checked.Sum(nil))
 		header["X-Amz-Checksum-Crc32"] = sum
@@ -105,10 +104,7 @@ func (s *S3) putBytes(ctx context.Context, r request) (a answer, sum string, err
 
 // begin begins an upload in parts and returns its id.
 func (s *S3) begin(ctx context.Context, name string) (string, error) {
-	header := map[string]string{}
-	for name, value := range s.created {
-		header[name] = value
-	}
+	header := maps.Clone(s.created)
 	if s.sums {
 		header["X-Amz-Checksum-Algorithm"] = "CRC32"
 	}
