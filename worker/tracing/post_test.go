@@ -6,13 +6,14 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
 // answers is a collector without a network: its answers one after the other, each a status and perhaps what
-// Retry-After says. It keeps when it was asked.
+// Retry-After says; 0 is none, and -1 a refused connection. It keeps when it was asked.
 type answers struct {
 	statuses []int
 	after    string
@@ -26,9 +27,12 @@ func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	a.asked = append(a.asked, time.Since(a.begun))
 	status := a.statuses[min(len(a.asked), len(a.statuses))-1]
-	if status == 0 {
+	switch status {
+	case 0:
 		<-req.Context().Done()
 		return nil, req.Context().Err()
+	case -1:
+		return nil, syscall.ECONNREFUSED
 	}
 	return &http.Response{StatusCode: status, Status: http.StatusText(status), Request: req,
 		Header: http.Header{"Retry-After": {a.after}, "Location": {"http://elsewhere/"}},
@@ -46,7 +50,7 @@ func (a *answers) ask(t *testing.T, timeout time.Duration) (int64, error) {
 }
 
 func TestFailuresThatMayPassAreRetried(t *testing.T) {
-	for _, status := range []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
+	for _, status := range []int{-1, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
 		synctest.Test(t, func(t *testing.T) {
 			a := &answers{statuses: []int{status, http.StatusOK}}
 			lost, err := a.ask(t, 0)
