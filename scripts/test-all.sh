@@ -2,7 +2,7 @@
 # test-all.sh [COUNT] runs what is too long for `make test`: each tokenizer with all texts,
 # many templates drawn against Jinja2, many altered exports and logs, every forged submission, faults at
 # every operation of a rollout, and with the race detector all tests that `make test` runs without it.
-# With the count of commits it runs one slice of that, of two minutes at most; after 161 commits each
+# With the count of commits it runs one slice of that, of two minutes at most; after 189 commits each
 # slice has had its turn.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -15,7 +15,7 @@ programs=12
 pages=2
 exports=4
 stores=2
-others=2
+others=6
 rotation=$([ $# = 0 ] && echo no || echo yes)
 built=$(mktemp -d)
 trap 'rm -rf "$built"' EXIT

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test.sh PACKAGES [RUN] runs tests and lists the failed ones at the end. Packages whose own code
-# starts goroutines (raced-packages) run with the race detector, the others without. Of the others, tests
-# of concurrent use run again with the race detector; `make test-all` runs all of them with it.
+# starts goroutines (raced-packages) run with the race detector, unless it makes them too slow: cli, e2e,
+# policy/scripted, server, shard, shard/verify and taskbuild. They and the others run without. Of these,
+# tests of concurrent use run again with the race detector; `make test-all` runs all of them with it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=$1
