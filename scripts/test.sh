@@ -73,13 +73,14 @@ longest_first() {
     grep -vxFf <(printf '%s\n' "${long[@]}") <<<"$1" || true
 }
 
-# tests LIST [FLAG …] tests packages, the long ones first. It skips vet, which lint has run.
+# tests LIST [FLAG …] tests packages, three at a time since most wait at times, the long ones first. It
+# skips vet, which lint has run.
 tests() {
     local list
     mapfile -t list < <(longest_first "$1")
     shift
     # shellcheck disable=SC2086 # an empty $run is not an argument
-    go test -vet=off -timeout 45m $run "$@" "${list[@]}"
+    go test -vet=off -p 3 -timeout 45m $run "$@" "${list[@]}"
 }
 
 # tell_failed lists the failed tests by package, followed by the output of go test.
