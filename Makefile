@@ -88,12 +88,16 @@ demo-image: install
 	@scripts/runner-images.sh go
 
 .PHONY: test
-test: test-needs lint ## Everything the tests need, the checks, then all tests, most with the race detector; PKG=, RUN= narrow
+test: test-needs lint ## Everything the tests need, the checks, then all tests, some with the race detector; PKG=, RUN= narrow
 	@RELABEL_TEST_PYTHON="$$(scripts/python.sh shard/testdata/requirements.txt)" scripts/test.sh '$(PKG)' '$(RUN)'
 
 .PHONY: test-all
-test-all: test ## All tests, then those that are too long for `make test`: all tokenizers, templates, alterations, forgeries, faults, and the program with the race detector; an hour more
+test-all: test ## All tests, then those that are too long for `make test`: all tokenizers, templates, alterations, forgeries, faults, and the race detector for all other tests; an hour more
 	@RELABEL_TEST_PYTHON="$$(scripts/python.sh shard/testdata/requirements.txt)" scripts/test-all.sh
+
+.PHONY: test-slice
+test-slice: test-needs
+	@RELABEL_TEST_PYTHON="$$(scripts/python.sh shard/testdata/requirements.txt)" scripts/test-all.sh '$(COMMITS)'
 
 .PHONY: test-trainers
 test-trainers: test-needs ## Run the loaders of trainers, each in a Python environment of its own, on exports made for them: docs/trainers.md; half an hour

@@ -11,6 +11,7 @@ import (
 
 	"relabel"
 	"relabel/api"
+	"relabel/e2e/e2etest"
 	"relabel/shard/verify"
 )
 
@@ -39,6 +40,7 @@ type learnedStudent struct {
 // TestTheClosedLoopRunsThrough rehearses `make learn` in its smallest form. It checks that each step
 // used what the step before made, never how good the student is.
 func TestTheClosedLoopRunsThrough(t *testing.T) {
+	e2etest.Long(t)
 	t.Parallel()
 	python, err := exec.Command("../scripts/python.sh", "../examples/train/requirements.txt").Output()
 	noError(t, err)

@@ -5,7 +5,7 @@
 # root, about a minute).
 #
 #   RELABEL_BASE_IMAGE     an image to pull and tag instead of bootstrapping
-#   RELABEL_DEBIAN_MIRROR  Debian archive, instead of debootstrap's own
+#   RELABEL_DEBIAN_MIRROR  Debian archive, instead of mmdebstrap's own
 set -euo pipefail
 image=relabel/base:bookworm
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}

@@ -6,19 +6,21 @@ set -euo pipefail
 image=$1 packages=$2
 shift 2
 suite=bookworm
-mirror=${RELABEL_DEBIAN_MIRROR:-} # empty: debootstrap's own
+mirror=${RELABEL_DEBIAN_MIRROR:-} # empty: mmdebstrap's own
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/relabel-bootstrap.XXXXXX")
 trap 'rm -rf --one-file-system "$work"' EXIT
 limit_s=900
+# Neither manuals nor a sync for each file.
+smaller=(--dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright'
+    --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/info/*' --dpkgopt='path-exclude=/usr/share/locale/*')
 
 main() {
     local root=$work/root begin=$SECONDS
     echo "bootstrap: $image from ${mirror:-the Debian archive}" >&2
-    leave_out_documentation "$root"
-    if ! timeout "$limit_s" debootstrap --variant=minbase --include="$packages" \
+    if ! timeout "$limit_s" mmdebstrap --variant=minbase --include="$packages" "${smaller[@]}" \
         "$suite" "$root" ${mirror:+"$mirror"} >"$work/log" 2>&1; then
-        tail -5 "$work/log" "$root/debootstrap/debootstrap.log" 2>/dev/null >&2 || true
-        echo "bootstrap: debootstrap failed: is ${mirror:-the Debian archive} reachable?" >&2
+        tail -5 "$work/log" >&2 || true
+        echo "bootstrap: mmdebstrap failed: is ${mirror:-the Debian archive} reachable?" >&2
         exit 1
     fi
     strip "$root"
@@ -27,19 +29,6 @@ main() {
             --change 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' \
             --change 'ENV LANG=C.UTF-8' - "$image" >/dev/null
     echo "bootstrap: $image made in $((SECONDS - begin)) s" >&2
-}
-
-# dpkg reads this while it unpacks: neither manuals nor a sync for each file.
-leave_out_documentation() {
-    mkdir -p "$1/etc/dpkg/dpkg.cfg.d"
-    cat >"$1/etc/dpkg/dpkg.cfg.d/container" <<END
-force-unsafe-io
-path-exclude=/usr/share/doc/*
-path-include=/usr/share/doc/*/copyright
-path-exclude=/usr/share/man/*
-path-exclude=/usr/share/info/*
-path-exclude=/usr/share/locale/*
-END
 }
 
 # Compiled Python stays: each fresh container would compile it again.

@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export RELABEL_DATA=${RELABEL_DATA:-$PWD/var/dev} RELABEL_WEB_DIR=$PWD/web
 [ $# -gt 0 ] || set -- --no-work
-begun=$(mktemp) # as old as the begin of the last build
+begun=$(mktemp) # as old as the start of the last build
 program=
 
 main() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what relabel needs besides Go: a Docker engine, PostgreSQL, git, debootstrap
+# Installs what relabel needs besides Go: a Docker engine, PostgreSQL, git, mmdebstrap
 # and Python with venv. As root on Debian or Ubuntu it installs missing packages and
 # starts the engine; otherwise it prints the exact commands. If nothing is missing, it
 # returns at once.
@@ -42,9 +42,9 @@ check_go() {
 missing_packages() {
     local list=()
     command -v git >/dev/null || list+=(git)
-    # Where the images are already built, debootstrap is needed only by root.
-    if [ "$(id -u)" = 0 ] && [ ! -x /usr/sbin/debootstrap ]; then
-        list+=(debootstrap debian-archive-keyring)
+    # Where the images are already built, mmdebstrap is needed only by root.
+    if [ "$(id -u)" = 0 ] && [ ! -x /usr/bin/mmdebstrap ]; then
+        list+=(mmdebstrap debian-archive-keyring)
     fi
     if ! command -v docker >/dev/null; then
         list+=(docker.io)

@@ -17,7 +17,7 @@
 # from Debian's archive; npm, Jest and Vitest come from npm's registry, Maven from Maven
 # Central. An image takes one to three minutes.
 #
-#   RELABEL_DEBIAN_MIRROR  Debian archive, instead of debootstrap's own
+#   RELABEL_DEBIAN_MIRROR  Debian archive, instead of mmdebstrap's own
 set -euo pipefail
 cache=${RELABEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/relabel}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

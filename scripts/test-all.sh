@@ -2,7 +2,7 @@
 # test-all.sh [COUNT] runs what is too long for `make test`: each tokenizer with all texts,
 # many templates drawn against Jinja2, many altered exports and logs, every forged submission, faults at
 # every operation of a rollout, and with the race detector all tests that `make test` runs without it.
-# With the count of commits it runs one slice of that, of two minutes at most; after 161 commits each
+# With the count of commits it runs one slice of that, of two minutes at most; after 189 commits each
 # slice has had its turn.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -15,7 +15,7 @@ programs=12
 pages=2
 exports=4
 stores=2
-others=2
+others=6
 rotation=$([ $# = 0 ] && echo no || echo yes)
 built=$(mktemp -d)
 trap 'rm -rf "$built"' EXIT
@@ -26,6 +26,7 @@ limit=300
 main() {
     if [ $rotation = no ]; then
         slice tokenizers 1
+        slice components 1
         slice templates 1
         slice alterations 1
         slice logs 1
@@ -43,8 +44,8 @@ main() {
     case $turn in
     0 | 1) slice tokenizers "$(((round * 2 + turn) % tokenizers))/$tokenizers" ;;
     2)
-        local suites=(templates alterations logs)
-        slice "${suites[round % 3]}" 1
+        local suites=(templates alterations logs components)
+        slice "${suites[round % 4]}" 1
         ;;
     3 | 4) slice forgeries "$(((round * 2 + turn - 3) % forgeries))/$forgeries" ;;
     5) slice faults "$((round % faults))/$faults" ;;
@@ -86,6 +87,7 @@ slice() {
     local name=$1 part=$2 package flags=() arguments=() code=0 seconds=$limit
     case $name in
     tokenizers) package=tokenizer arguments=(-test.run '^TestIDsAreThoseOfTheReference$') ;;
+    components) package=tokenizer arguments=(-test.run '^Test(SpecialText|EachComponent|NormalForms)') ;;
     templates) package=jinja arguments=(-test.run '^Test(Any|ChatTemplates|Characters|ATokenizersConfig)') ;;
     logs) package=testlog arguments=(-test.run '^TestAltered') ;;
     alterations) package=shard arguments=(-test.run '^TestEveryAlteration') ;;

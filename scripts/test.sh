@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test.sh PACKAGES [RUN] runs tests and lists the failed ones at the end. Packages whose own code
-# starts goroutines (raced-packages) run with the race detector, the others without. Of the others, tests
-# of concurrent use run again with the race detector; `make test-all` runs all of them with it.
+# starts goroutines (raced-packages) run with the race detector, unless it makes them too slow: cli, e2e,
+# policy/scripted, server, shard, shard/verify and taskbuild. They and the others run without. Of these,
+# tests of concurrent use run again with the race detector; `make test-all` runs all of them with it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=$1
@@ -73,13 +74,14 @@ longest_first() {
     grep -vxFf <(printf '%s\n' "${long[@]}") <<<"$1" || true
 }
 
-# tests LIST [FLAG …] tests packages, the long ones first. It skips vet, which lint has run.
+# tests LIST [FLAG …] tests packages, three at a time since most wait at times, the long ones first. It
+# skips vet, which lint has run.
 tests() {
     local list
     mapfile -t list < <(longest_first "$1")
     shift
     # shellcheck disable=SC2086 # an empty $run is not an argument
-    go test -vet=off -timeout 45m $run "$@" "${list[@]}"
+    go test -vet=off -p 3 -timeout 45m $run "$@" "${list[@]}"
 }
 
 # tell_failed lists the failed tests by package, followed by the output of go test.

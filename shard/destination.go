@@ -56,12 +56,6 @@ var (
 	accountForm = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
 )
 
-// unsafeName matches the prefixes, by scheme, with characters that servers replace or refuse.
-var unsafeName = map[string]*regexp.Regexp{
-	schemeS3:    regexp.MustCompile(`[\x00-\x1f]`),
-	schemeAzure: regexp.MustCompile(`[\x00-\x1f\x7f"#%?\\]`),
-}
-
 // badDestination returns a CodeInvalid error for the field destination.
 func badDestination(format string, args ...any) error {
 	return relabel.Errorf(relabel.CodeInvalid, format, args...).On("destination")
@@ -86,8 +80,6 @@ func (d Destinations) parse(raw string) (at destination, err error) {
 		return at, badDestination("has an invalid bucket name: only letters, digits, dots, hyphens and underscores are allowed")
 	case at.prefix != "" && !fs.ValidPath(at.prefix):
 		return at, badDestination("has a prefix with empty, \".\" or \"..\" segments")
-	case unsafeName[at.scheme].MatchString(at.prefix):
-		return at, badDestination("has a prefix with characters that not every server keeps: use letters, digits, dots, hyphens and underscores")
 	}
 	for name, values := range at.options {
 		if !slices.Contains(known, name) {
@@ -105,6 +97,15 @@ func (d Destinations) parse(raw string) (at destination, err error) {
 		return at, badDestination("names the server %.200s, which is not allowed: keys are sent only to servers given to serve and worker with --destination-endpoint", at.server)
 	}
 	return at, nil
+}
+
+// checkNew returns CodeInvalid if a new export may not have the prefix, because its objects would have another name.
+func (at destination) checkNew() error {
+	if folder := at.prefix + "/"; storedName(at.scheme, folder) != folder {
+		return badDestination("has a prefix with characters that not every server keeps: use letters, digits, dots, hyphens and underscores, " +
+			"no folder that ends in \"..\", and no \"__0x\"")
+	}
+	return nil
 }
 
 // checkOptions returns CodeInvalid if an option has an invalid value.

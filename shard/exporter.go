@@ -224,8 +224,11 @@ func (x *Exporter) Prepare(ctx context.Context, recipe relabel.Recipe, e relabel
 	}
 	if e.Destination != "" {
 		at, err := x.Destinations.parse(e.Destination)
+		if err != nil {
+			return e, err
+		}
 		e.Directory = publicURL(e.Destination, at.prefix, e.ID)
-		return e, err
+		return e, at.checkNew()
 	}
 	e.FolderID, e.Directory = x.FolderID, newFolder(x.Root, e.ID).directory()
 	return e, nil

@@ -45,7 +45,7 @@ func openBucket(e relabel.Export, d Destinations, machine string) (*bucket, erro
 		return nil, err
 	}
 	b := &bucket{name: at.name(), url: publicURL(e.Destination, at.prefix, e.ID), machine: machine}
-	b.prefix = path.Join(at.prefix, e.ID.String()) + "/"
+	b.prefix = storedName(at.scheme, path.Join(at.prefix, e.ID.String())+"/")
 	b.objects, err = d.open(at)
 	return b, b.fault(err)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"relabel/e2e/e2etest"
 )
 
 // trapTest is a program that shows what a trainer does without an error.
@@ -58,6 +60,7 @@ var largeTraps = []trapTest{
 }
 
 func TestWhatTRLDoesWithoutAnError(t *testing.T) {
+	e2etest.Long(t)
 	testTraps(t, smallTraps)
 }
 

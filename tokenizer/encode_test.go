@@ -165,6 +165,24 @@ func components(t *testing.T, file string) string {
 	return fmt.Sprintf("%s %s %s %s", all.Normalizer, all.PreTokenizer, all.Decoder, all.Model)
 }
 
+// drawnNow returns what is compared in a usual run: one in n, drawn anew each time; with RELABEL_TEST_ALL
+// all.
+func drawnNow[T any](t *testing.T, all []T, n int) (some []T) {
+	t.Helper()
+	if everySource {
+		return all
+	}
+	seed := rand.Uint64()
+	t.Logf("what is compared is drawn by seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, one := range all {
+		if r.IntN(n) == 0 {
+			some = append(some, one)
+		}
+	}
+	return some
+}
+
 // someOf returns one in n texts, drawn by r.
 func someOf(r *rand.Rand, texts []string, n int) (some []string) {
 	for _, text := range texts {

@@ -68,6 +68,7 @@ func TestNormalFormsAreThoseOfTheReference(t *testing.T) {
 		}
 		texts = append(texts, string(s), someText(r))
 	}
+	texts = drawnNow(t, texts, 5)
 	ref := startReference(t)
 	for name, f := range map[string]form{"NFC": formNFC, "NFD": formNFD, "NFKC": formNFKC, "NFKD": formNFKD} {
 		t.Run(name, func(t *testing.T) {

@@ -56,8 +56,11 @@ func TestSpecialTextInPlainSpansIsPlain(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(11, 12))
 			contents := fuzzedTexts(tk, 400)
-			for range 300 {
-				c := conversation(r, special, contents, tk)
+			all := make([]someConversation, 300)
+			for i := range all {
+				all[i] = conversation(r, special, contents, tk)
+			}
+			for _, c := range drawnNow(t, all, 5) {
 				var want []int32
 				for i, part := range ref.encode(c.parts) {
 					want = append(want, part.ids...)

@@ -204,7 +204,7 @@ func TestEachComponentWorksAsInTheReference(t *testing.T) {
 			}
 			ref.open(file)
 			compare(t, tk, ref, mixed)
-			compare(t, tk, ref, fuzzedTexts(tk, 500))
+			compare(t, tk, ref, drawnNow(t, fuzzedTexts(tk, 500), 5))
 			compareDecoded(t, tk, ref)
 		})
 	}

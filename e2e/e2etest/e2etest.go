@@ -15,6 +15,14 @@ import (
 // Patience bounds the wait for anything, on a busy machine too.
 const Patience = 15 * time.Minute
 
+// Long skips a test that only the long tests run, a slice at a time (scripts/test-all.sh).
+func Long(t testing.TB) {
+	t.Helper()
+	if os.Getenv("RELABEL_TEST_ALL") == "" {
+		t.Skip("make test-all runs it, and each commit a slice of that: RELABEL_TEST_ALL=1 runs it now")
+	}
+}
+
 // NoError ends the test with err unless it is nil.
 func NoError(t testing.TB, err error) {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -49,16 +50,29 @@ func (p Place) azureServer(connection string) (string, error) {
 	}
 	domain := cmp.Or(p.Options.Get("domain"), os.Getenv("AZURE_STORAGE_DOMAIN"), "blob.core.windows.net")
 	protocol := cmp.Or(p.Options.Get("protocol"), os.Getenv("AZURE_STORAGE_PROTOCOL"), parts["DefaultEndpointsProtocol"], "https")
-	local := cmp.Or(p.Options.Get("localemu"), os.Getenv("AZURE_STORAGE_IS_LOCAL_EMULATOR")) == "true"
+	local, notLocal := isTrue(p.Options.Get("localemu"), "AZURE_STORAGE_IS_LOCAL_EMULATOR")
+	cdn, notCDN := isTrue("", "AZURE_STORAGE_IS_CDN")
+	if err := cmp.Or(notLocal, notCDN); err != nil {
+		return "", err
+	}
 	switch {
 	case protocol != "http" && protocol != "https":
 		return "", SettingError("the protocol of Azure's storage must be http or https")
 	case local || strings.HasPrefix(domain, "127.0.0.1") || strings.HasPrefix(domain, "localhost"):
 		return protocol + "://" + domain + "/" + account, nil
-	case os.Getenv("AZURE_STORAGE_IS_CDN") == "true":
+	case cdn:
 		return protocol + "://" + domain, nil
 	}
 	return protocol + "://" + account + "." + domain, nil
+}
+
+// isTrue reads an option, or the variable if it is empty.
+func isTrue(option, variable string) (bool, error) {
+	is, err := strconv.ParseBool(cmp.Or(option, os.Getenv(variable), "false"))
+	if err != nil {
+		return false, SettingError(variable + " must be true or false")
+	}
+	return is, nil
 }
 
 // connected returns the account of a connection string, which names its server itself.

@@ -137,6 +137,7 @@ func TestIdentitiesThatRelabelDoesNotUseAreRefusedByName(t *testing.T) {
 		{map[string]string{}, false, "set AZURE_CLIENT_SECRET"},
 		{map[string]string{"AZURE_CLIENT_SECRET": "s", "AZURE_TENANT_ID": ""}, false, "set AZURE_TENANT_ID"},
 		{map[string]string{"AZURE_CLIENT_SECRET": "s", "AZURE_STORAGE_PROTOCOL": "http"}, false, "https only"},
+		{map[string]string{"AZURE_STORAGE_IS_CDN": "yes"}, false, "AZURE_STORAGE_IS_CDN must be true or false"},
 		{map[string]string{"AZURE_STORAGE_PROTOCOL": "ftp"}, false, "must be http or https"},
 		{map[string]string{"AZURE_STORAGE_ACCOUNT": "abc", "AZURE_STORAGE_KEY": "not base64!"}, false, "AZURE_STORAGE_KEY is not a key"},
 		{map[string]string{"AZURE_STORAGE_CONNECTION_STRING": "AccountName=abc"}, false, "AccountKey, or SharedAccessSignature"},
@@ -167,7 +168,7 @@ func TestEachOptionOfAzureChangesWhereRequestsAreSent(t *testing.T) {
 		{"domain=127.0.0.1:10000&protocol=http", nil, "http://127.0.0.1:10000/mine/cc"},
 		{"", map[string]string{"AZURE_STORAGE_DOMAIN": "blob.example", "AZURE_STORAGE_PROTOCOL": "http"}, "http://mine.blob.example/cc"},
 		{"", map[string]string{"AZURE_STORAGE_DOMAIN": "blob.example", "AZURE_STORAGE_IS_LOCAL_EMULATOR": "true"}, "https://blob.example/mine/cc"},
-		{"", map[string]string{"AZURE_STORAGE_DOMAIN": "cdn.example", "AZURE_STORAGE_IS_CDN": "true"}, "https://cdn.example/cc"},
+		{"", map[string]string{"AZURE_STORAGE_DOMAIN": "cdn.example", "AZURE_STORAGE_IS_CDN": "1"}, "https://cdn.example/cc"},
 	} {
 		clean(t)
 		t.Setenv("AZURE_STORAGE_ACCOUNT", "mine")

@@ -6,8 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"fmt"
+	"html"
+	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,5 +147,31 @@ func TestBlocksOfConcurrentUploadsHaveDifferentNames(t *testing.T) {
 	}
 	if len(names) != 4 {
 		t.Errorf("4 blocks have %d names", len(names))
+	}
+}
+
+func TestAzureListsAllPages(t *testing.T) {
+	clean(t)
+	server := record(t, false, func(w http.ResponseWriter, q *http.Request) {
+		name, next := "p/1", "2!ab&c="
+		if q.URL.Query().Get("marker") == next {
+			name, next = "p/2", ""
+		}
+		fmt.Fprintf(w, "<EnumerationResults><Blobs><Blob><Name>%s</Name></Blob></Blobs><NextMarker>%s</NextMarker></EnumerationResults>", name, html.EscapeString(next))
+	})
+	t.Setenv("AZURE_STORAGE_CONNECTION_STRING", "BlobEndpoint="+server.URL+";SharedAccessSignature=sig=x")
+	a, err := OpenAzure(Place{Bucket: "shards"})
+	must(t, err)
+	first, next, err := a.List(t.Context(), "p/", "")
+	must(t, err)
+	second, end, err := a.List(t.Context(), "p/", next)
+	must(t, err)
+	if !slices.Equal(append(first, second...), []string{"p/1", "p/2"}) || end != "" {
+		t.Errorf("%q, then %q and more at %q", first, second, end)
+	}
+	for _, q := range server.all() {
+		if got := q.URL.Query(); got.Get("prefix") != "p/" || got.Get("comp") != "list" || got.Get("restype") != "container" || got.Get("sig") != "x" {
+			t.Errorf("asked with %v", got)
+		}
 	}
 }

@@ -32,6 +32,9 @@ func (c *cached[T]) get(ctx context.Context) (T, error) {
 		return c.keys, nil
 	}
 	keys, ends, err := c.fetch(ctx)
+	if err != nil && c.have && time.Now().Before(c.ends) {
+		return c.keys, nil // the next request tries again
+	}
 	if err != nil {
 		return keys, err
 	}

@@ -35,36 +35,31 @@ func (e SettingError) Error() string { return string(e) }
 // client returns an HTTP client that connects through Transport and, if authorities is not "", trusts only the
 // certificates in that file. It follows no redirects, because they could lead to another server.
 func (p Place) client(authorities string) (*http.Client, error) {
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if p.Transport != nil {
-		client.Transport = p.Transport
+	transport := p.Transport
+	if transport == nil {
+		transport = http.DefaultTransport.(*http.Transport)
 	}
-	if authorities == "" {
-		return client, nil
+	if authorities != "" {
+		text, err := os.ReadFile(authorities)
+		if err != nil {
+			return nil, SettingError("AWS_CA_BUNDLE names a file that cannot be read: " + err.Error())
+		}
+		trusted := x509.NewCertPool()
+		if !trusted.AppendCertsFromPEM(text) {
+			return nil, SettingError("AWS_CA_BUNDLE names a file without certificates: " + authorities)
+		}
+		transport = transport.Clone()
+		transport.TLSClientConfig = &tls.Config{RootCAs: trusted}
 	}
-	text, err := os.ReadFile(authorities)
-	if err != nil {
-		return nil, SettingError("AWS_CA_BUNDLE names a file that cannot be read: " + err.Error())
-	}
-	trusted := x509.NewCertPool()
-	if !trusted.AppendCertsFromPEM(text) {
-		return nil, SettingError("AWS_CA_BUNDLE names a file without certificates: " + authorities)
-	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	if p.Transport != nil {
-		transport = p.Transport.Clone()
-	}
-	if transport.TLSClientConfig == nil {
-		transport.TLSClientConfig = &tls.Config{}
-	}
-	transport.TLSClientConfig.RootCAs = trusted
-	client.Transport = transport
-	return client, nil
+	return &http.Client{Transport: transport, CheckRedirect: stay}, nil
 }
+
+// stay follows no redirect.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // metadata is the client of services of the machine itself, which are asked directly and only with CloudKeys.
 var metadata = &http.Client{
 	Transport:     &http.Transport{DisableKeepAlives: true},
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	CheckRedirect: stay,
 	Timeout:       2 * time.Second,
 }

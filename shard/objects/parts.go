@@ -7,34 +7,26 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Limits of uploads.
+// Limits of uploads. S3 takes 10,000 parts of a file, so that it has 78 GiB at most; the files of an export are smaller.
 const (
-	partSize    = 8 << 20 // bytes of a part; a file up to this size is sent in one request
-	mostParts   = 10_000  // of a file, for which parts become larger
+	partSize    = 8 << 20 // bytes of each part but the last one; a file up to this size is sent in one request
 	partsAtOnce = 4
 )
 
 // inParts calls do for each part of a file, several at once. Numbers begin with 0.
 func inParts(ctx context.Context, file io.ReaderAt, size int64, do func(ctx context.Context, number int, part *io.SectionReader) error) error {
-	length := partLength(size)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(partsAtOnce)
 	for number := range countParts(size) {
-		from := int64(number) * length
+		from := int64(number) * partSize
 		group.Go(func() error {
-			return do(ctx, number, io.NewSectionReader(file, from, min(length, size-from)))
+			return do(ctx, number, io.NewSectionReader(file, from, min(partSize, size-from)))
 		})
 	}
 	return group.Wait()
 }
 
-// partLength returns the bytes of each part but the last one.
-func partLength(size int64) int64 {
-	return max(partSize, (size+mostParts-1)/mostParts)
-}
-
 // countParts returns how many parts a file has.
 func countParts(size int64) int {
-	length := partLength(size)
-	return int((size + length - 1) / length)
+	return int((size + partSize - 1) / partSize)
 }

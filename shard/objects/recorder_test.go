@@ -47,6 +47,7 @@ func (r *recorder) serve(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	q = q.Clone(q.Context()) // the server goes on to use its own
 	q.Body = io.NopCloser(bytes.NewReader(body))
 	r.mu.Lock()
 	r.requests = append(r.requests, q)

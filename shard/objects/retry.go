@@ -24,8 +24,8 @@ const (
 var passing = []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests, http.StatusInternalServerError,
 	http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
-// passingCodes are error codes with other statuses that are worth a retry.
-var passingCodes = []string{"RequestTimeout", "IDPCommunicationError"}
+// passingCodes are error codes with other statuses that are worth a retry. The token service of AWS throttles with 400.
+var passingCodes = []string{"RequestTimeout", "IDPCommunicationError", "Throttling", "ThrottlingException"}
 
 // repeat calls attempt until it succeeds, fails for a reason that lasts, or has failed too often.
 func repeat(ctx context.Context, attempt func() error) error {

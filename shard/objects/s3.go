@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -47,10 +48,9 @@ func OpenS3(p Place) (*S3, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &S3{region: region, keys: &cached[awsKeys]{fetch: source}, created: set.created()}
+	s := &S3{region: region, keys: &cached[awsKeys]{fetch: source}, sums: !set.withoutSums, created: set.created()}
 	s.client = &client{http: connection, base: base, sign: s.signRequest, reading: map[string]string{}}
-	s.sums = set.value("request_checksum_calculation", "AWS_REQUEST_CHECKSUM_CALCULATION", "request_checksum_calculation") != "when_required"
-	if set.value("response_checksum_validation", "AWS_RESPONSE_CHECKSUM_VALIDATION", "response_checksum_validation") != "when_required" {
+	if !set.unchecked {
 		s.reading["X-Amz-Checksum-Mode"] = "ENABLED"
 	}
 	return s, nil
@@ -92,9 +92,7 @@ func (s *S3) putBytes(ctx context.Context, r request) (a answer, sum string, err
 		return a, "", err
 	}
 	header := map[string]string{hashHeader: hex.EncodeToString(signed.Sum(nil))}
-	for name, value := range r.header {
-		header[name] = value
-	}
+	maps.Copy(header, r.header)
 	if s.sums {
 		sum = base64.StdEncoding.EncodeToString(checked.Sum(nil))
 		header["X-Amz-Checksum-Crc32"] = sum
@@ -106,10 +104,7 @@ func (s *S3) putBytes(ctx context.Context, r request) (a answer, sum string, err
 
 // begin begins an upload in parts and returns its id.
 func (s *S3) begin(ctx context.Context, name string) (string, error) {
-	header := map[string]string{}
-	for name, value := range s.created {
-		header[name] = value
-	}
+	header := maps.Clone(s.created)
 	if s.sums {
 		header["X-Amz-Checksum-Algorithm"] = "CRC32"
 	}

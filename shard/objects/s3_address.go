@@ -40,7 +40,7 @@ func (s settings) endpoint() string {
 	if named := s.options.Get("endpoint"); named != "" {
 		return named
 	}
-	if os.Getenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") == "true" {
+	if s.providersServer {
 		return ""
 	}
 	for _, name := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"} {
@@ -74,14 +74,14 @@ func (s settings) bucketURL(bucket, region string) (string, error) {
 func (s settings) providersHost(region string, inPath bool) (string, error) {
 	service, place := "s3", "."+region
 	switch {
-	case s.accelerate() && (s.fips() || inPath):
+	case s.accelerate() && (s.fips || inPath):
 		return "", SettingError("accelerate cannot be used with fips, use_path_style, or a bucket with dots, capital letters or underscores")
 	case s.accelerate():
 		service, place = "s3-accelerate", ""
-	case s.fips():
+	case s.fips:
 		service = "s3-fips"
 	}
-	if s.dualStack() {
+	if s.dualStack {
 		service += ".dualstack"
 	}
 	return service + place + "." + domainOf(region), nil
@@ -89,7 +89,7 @@ func (s settings) providersHost(region string, inPath bool) (string, error) {
 
 // namedURL returns the URL of a bucket on a server that is not AWS's own.
 func (s settings) namedURL(endpoint, bucket string, inPath bool) (string, error) {
-	for option, set := range map[string]bool{"accelerate": s.accelerate(), "dualstack": s.dualStack(), "fips": s.fips()} {
+	for option, set := range map[string]bool{"accelerate": s.accelerate(), "dualstack": s.dualStack, "fips": s.fips} {
 		if set {
 			return "", SettingError(option + " is for AWS's own servers, and cannot be used with an endpoint") // whose address may have a password
 		}

@@ -64,7 +64,7 @@ func (s settings) webIdentity(client *http.Client, region string) (keySource, er
 		return nil, SettingError("AWS_WEB_IDENTITY_TOKEN_FILE is set without AWS_ROLE_ARN: set AWS_ROLE_ARN to the role of the web identity")
 	}
 	service := "sts"
-	if s.fips() {
+	if s.fips {
 		service = "sts-fips"
 	}
 	address := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_STS"), os.Getenv("AWS_ENDPOINT_URL"), "https://"+service+"."+region+"."+domainOf(region))
@@ -90,6 +90,9 @@ func (s settings) webIdentity(client *http.Client, region string) (keySource, er
 			return keys, ends, fmt.Errorf("the token service's answer has no keys: %w", errors.Join(err, ErrNoKeys))
 		}
 		k := given.Keys
+		if k.AccessKeyId == "" || k.Expiration.IsZero() {
+			return keys, ends, fmt.Errorf("the token service's answer: %w", ErrNoKeys)
+		}
 		return awsKeys{k.AccessKeyId, k.SecretAccessKey, k.SessionToken}, k.Expiration, nil
 	}, nil
 }

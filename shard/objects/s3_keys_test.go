@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -140,6 +141,36 @@ func TestAWebIdentityIsExchangedForKeys(t *testing.T) {
 	}
 }
 
+func TestATokenServiceThatThrottlesIsAskedAgain(t *testing.T) {
+	clean(t)
+	asked := 0
+	sts := record(t, false, func(w http.ResponseWriter, q *http.Request) {
+		if asked++; asked > 1 {
+			mockSTS(w, q)
+			return
+		}
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, "<ErrorResponse><Error><Code>Throttling</Code></Error></ErrorResponse>")
+	})
+	t.Setenv("AWS_ENDPOINT_URL_STS", sts.URL)
+	t.Setenv("AWS_ROLE_ARN", "arn:aws:iam::1:role/x")
+	file(t, "AWS_WEB_IDENTITY_TOKEN_FILE", "good")
+	if key, _, err := keyOf(t, false); err != nil || key != "w1" || asked != 2 {
+		t.Errorf("%q, asked %d times: %v", key, asked, err)
+	}
+}
+
+func TestAnAnswerWithoutKeysIsNotKept(t *testing.T) {
+	clean(t)
+	sts := record(t, false, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html/>") })
+	t.Setenv("AWS_ENDPOINT_URL_STS", sts.URL)
+	t.Setenv("AWS_ROLE_ARN", "arn:aws:iam::1:role/x")
+	file(t, "AWS_WEB_IDENTITY_TOKEN_FILE", "good")
+	if key, _, err := keyOf(t, false); !errors.Is(err, ErrNoKeys) {
+		t.Errorf("signed with %q: %v", key, err)
+	}
+}
+
 func TestTheTokenServiceIsThatOfTheRegion(t *testing.T) {
 	clean(t)
 	sts := record(t, true, mockSTS)
@@ -229,6 +260,20 @@ func TestKeysAreReplacedBeforeTheyEnd(t *testing.T) {
 		}
 		if got := len(service.all()); got != want {
 			t.Errorf("keys that last %s were asked for %d times", ends, got)
+		}
+	}
+}
+
+func TestKeysThatCannotBeReplacedAreUsedUntilTheirEnd(t *testing.T) {
+	for ends, usable := range map[time.Duration]bool{time.Minute: true, -time.Minute: false} {
+		refused := errors.New("refused")
+		var answer error
+		keys := &cached[string]{fetch: func(context.Context) (string, time.Time, error) { return "one", time.Now().Add(ends), answer }}
+		_, err := keys.get(t.Context())
+		must(t, err)
+		answer = refused
+		if got, err := keys.get(t.Context()); usable && (got != "one" || err != nil) || !usable && !errors.Is(err, refused) {
+			t.Errorf("keys that end in %s: %q, %v", ends, got, err)
 		}
 	}
 }

@@ -40,15 +40,12 @@ func (s settings) machineKeys() (keySource, error) {
 	return instanceKeys, nil
 }
 
-// machineRole is the answer of a service of the machine.
-type machineRole struct {
-	AccessKeyId, SecretAccessKey, Token string
-	Expiration                          time.Time
-}
-
-// decodeRole decodes an answer.
+// decodeRole decodes an answer of a service of the machine.
 func decodeRole(body []byte) (keys awsKeys, ends time.Time, err error) {
-	var role machineRole
+	var role struct {
+		AccessKeyId, SecretAccessKey, Token string
+		Expiration                          time.Time
+	}
 	if err := json.Unmarshal(body, &role); err != nil || role.AccessKeyId == "" {
 		return keys, ends, fmt.Errorf("the machine's metadata service gave no keys of a role: %w", errors.Join(err, ErrNoKeys))
 	}

@@ -47,6 +47,7 @@ func TestEachOptionOfS3ChangesWhereRequestsAreSent(t *testing.T) {
 		{"b-1", "region=eu-west-1&s3ForcePathStyle=true", nil, "s3.eu-west-1.amazonaws.com/b-1/a%20b"},
 		{"b-1", "region=eu-west-1&fips=true", nil, "b-1.s3-fips.eu-west-1.amazonaws.com/a%20b"},
 		{"b-1", "region=eu-west-1", map[string]string{"AWS_USE_FIPS_ENDPOINT": "true"}, "b-1.s3-fips.eu-west-1.amazonaws.com/a%20b"},
+		{"b-1", "region=eu-west-1", map[string]string{"AWS_USE_FIPS_ENDPOINT": "True"}, "b-1.s3-fips.eu-west-1.amazonaws.com/a%20b"},
 		{"b-1", "region=eu-west-1&fips=false", map[string]string{"AWS_USE_FIPS_ENDPOINT": "true"}, "b-1.s3.eu-west-1.amazonaws.com/a%20b"},
 		{"b-1", "region=eu-west-1&dualstack=true", nil, "b-1.s3.dualstack.eu-west-1.amazonaws.com/a%20b"},
 		{"b-1", "region=eu-west-1&accelerate=true", nil, "b-1.s3-accelerate.amazonaws.com/a%20b"},
@@ -80,7 +81,7 @@ func TestEachOptionOfS3ChangesTheHeadersOfAnUpload(t *testing.T) {
 		{"", nil, true, "", ""},
 		{"ssetype=aws:kms&kmskeyid=k1", nil, true, "aws:kms", "k1"},
 		{"request_checksum_calculation=when_required", nil, false, "", ""},
-		{"", map[string]string{"AWS_REQUEST_CHECKSUM_CALCULATION": "when_required"}, false, "", ""},
+		{"", map[string]string{"AWS_REQUEST_CHECKSUM_CALCULATION": "WHEN_REQUIRED"}, false, "", ""},
 		{"request_checksum_calculation=when_supported", map[string]string{"AWS_REQUEST_CHECKSUM_CALCULATION": "when_required"}, true, "", ""},
 	} {
 		whole := sentS3(t, "b-1", "region=eu-west-1&"+c.options, c.environ, 5)[0]
@@ -132,6 +133,8 @@ func TestSettingsOfS3ThatCannotBeUsedAreNamed(t *testing.T) {
 		{"b.1", "region=r&accelerate=true", nil, "accelerate cannot be used with"},
 		{"b-1--use1-az4--x-s3", "region=r", nil, "directory buckets"},
 		{"b-1", "region=r", map[string]string{"AWS_ENDPOINT_URL_S3": "s3.example.org"}, "endpoint in the environment is not a URL"},
+		{"b-1", "region=r", map[string]string{"AWS_USE_FIPS_ENDPOINT": "yes"}, `AWS_USE_FIPS_ENDPOINT, or use_fips_endpoint of the profile default, is "yes": it must be true or false`},
+		{"b-1", "region=r", map[string]string{"AWS_RESPONSE_CHECKSUM_VALIDATION": "never"}, "it must be when_required or when_supported"},
 		{"b-1", "region=r", map[string]string{"AWS_CA_BUNDLE": "/nowhere/ca.pem"}, "AWS_CA_BUNDLE names a file that cannot be read"},
 		{"b-1", "region=r", map[string]string{"AWS_PROFILE": "prod"}, "AWS_PROFILE names the profile prod"},
 		{"b-1", "region=r", map[string]string{"AWS_SECRET_ACCESS_KEY": ""}, "only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -20,6 +21,11 @@ type settings struct {
 	profile   map[string]string
 	named     string // the profile
 	cloudKeys bool
+
+	fips, dualStack bool
+	providersServer bool // whether endpoints in the environment and the profile are ignored
+	withoutSums     bool // whether uploads carry no checksum
+	unchecked       bool // whether files that are read are not compared with their checksum
 }
 
 // value returns the first of the destination's option, the environment's variable and the profile's key that is not empty.
@@ -32,14 +38,6 @@ func (s settings) pathStyle() bool {
 }
 
 func (s settings) accelerate() bool { return s.options.Get("accelerate") == "true" }
-
-func (s settings) dualStack() bool {
-	return s.value("dualstack", "AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint") == "true"
-}
-
-func (s settings) fips() bool {
-	return s.value("fips", "AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint") == "true"
-}
 
 func (s settings) region() string {
 	return cmp.Or(s.value("region", "AWS_REGION", ""), s.value("", "AWS_DEFAULT_REGION", "region"))
@@ -70,7 +68,28 @@ func readSettings(p Place) (settings, error) {
 	if s.profile["services"] != "" {
 		return s, SettingError("the profile " + s.named + " has services, which relabel does not read: set AWS_ENDPOINT_URL_S3 instead")
 	}
-	return s, nil
+	return s, s.choose()
+}
+
+// choose reads the settings that are one of two words.
+func (s *settings) choose() error {
+	for _, c := range []struct {
+		to                             *bool
+		option, variable, key, yes, no string
+	}{
+		{&s.fips, "fips", "AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint", "true", "false"},
+		{&s.dualStack, "dualstack", "AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint", "true", "false"},
+		{&s.providersServer, "", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "ignore_configured_endpoint_urls", "true", "false"},
+		{&s.withoutSums, "request_checksum_calculation", "AWS_REQUEST_CHECKSUM_CALCULATION", "request_checksum_calculation", "when_required", "when_supported"},
+		{&s.unchecked, "response_checksum_validation", "AWS_RESPONSE_CHECKSUM_VALIDATION", "response_checksum_validation", "when_required", "when_supported"},
+	} {
+		value := s.value(c.option, c.variable, c.key)
+		*c.to = strings.EqualFold(value, c.yes)
+		if value != "" && !*c.to && !strings.EqualFold(value, c.no) {
+			return SettingError(fmt.Sprintf("%s, or %s of the profile %s, is %q: it must be %s or %s", c.variable, c.key, s.named, value, c.yes, c.no))
+		}
+	}
+	return nil
 }
 
 // readProfile returns the values of a profile in a file that a variable names, by default one in the folder .aws. It

@@ -123,7 +123,7 @@ var server = sync.OnceValues(func() (string, error) {
 	if err := closeInherited(); err != nil {
 		return "", err
 	}
-	dir := filepath.Join(memory(), fmt.Sprintf("relabel-test-postgres-%d", os.Getuid()))
+	dir := folder("/dev/shm", enough, fmt.Sprintf("relabel-test-postgres-%d", os.Getuid()))
 	if err := makeOwn(dir); err != nil {
 		return "", err
 	}
@@ -168,15 +168,18 @@ func makeOwn(dir string) error {
 // enough is the space that the databases of all tests that run at once need, in bytes.
 const enough = 4 << 30
 
-// memory returns the folder of a file system in memory if it has enough space, where databases are
-// copied in a seventh of the time; otherwise the folder of temporary files.
-func memory() string {
-	const shared = "/dev/shm"
-	var free syscall.Statfs_t
-	if syscall.Statfs(shared, &free) == nil && free.Bavail*uint64(free.Bsize) >= enough {
-		return shared
+// folder returns the server's folder: in the file system in memory if a server is there or it has enough bytes, since
+// databases are copied there in a seventh of the time; otherwise in the folder of temporary files.
+func folder(memory string, enough uint64, name string) string {
+	dir := filepath.Join(memory, name)
+	if _, err := os.Stat(filepath.Join(dir, pidFile)); err == nil {
+		return dir
 	}
-	return os.TempDir()
+	var free syscall.Statfs_t
+	if syscall.Statfs(memory, &free) == nil && free.Bavail*uint64(free.Bsize) >= enough {
+		return dir
+	}
+	return filepath.Join(os.TempDir(), name)
 }
 
 // lock waits for the lock of a file, which it creates if needed.
@@ -206,25 +209,36 @@ func closeInherited() error {
 	return err
 }
 
+// pidFile is the file of a server's folder that begins with its process id while it runs.
+const pidFile = "postgres/data/postmaster.pid"
+
 // endWhenUnused marks the server as used now. A shell loop, one per server, stops it half an
-// hour after the last mark.
+// hour after the last mark, and removes its files, which may be in memory.
 func endWhenUnused(dir string) error {
-	mark := filepath.Join(dir, "used")
-	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "used"), nil, 0o600); err != nil {
 		return err
 	}
-	const loop = `cd "$1" || exit
-pid=$(head -n 1 postgres/data/postmaster.pid) || exit
-mkdir "watch.$pid" 2>/dev/null || exit 0
-while kill -0 "$pid" 2>/dev/null && [ -n "$(find used -mmin -30)" ]; do sleep 20; done
-kill -INT "$pid" 2>/dev/null
-rmdir "watch.$pid"`
-	cmd := exec.Command("/bin/sh", "-c", loop, "sh", dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd := watch(dir)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	return cmd.Process.Release()
+}
+
+// watch is the loop of endWhenUnused. It removes nothing if another server has started meanwhile.
+func watch(dir string) *exec.Cmd {
+	const loop = `cd "$1" || exit
+pid=$(head -n 1 "$2") || exit
+mkdir "watch.$pid" 2>/dev/null || exit 0
+while kill -0 "$pid" 2>/dev/null && [ -n "$(find used -mmin -30)" ]; do sleep 20; done
+kill -INT "$pid" 2>/dev/null
+while kill -0 "$pid" 2>/dev/null; do sleep 1; done
+rmdir "watch.$pid"
+exec 9>gate
+flock 9 && [ ! -e "$2" ] && rm -rf postgres`
+	cmd := exec.Command("/bin/sh", "-c", loop, "sh", dir, pidFile)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd
 }
 
 // sweep drops what killed test processes created more than two hours ago.

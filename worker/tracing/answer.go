@@ -1,7 +1,7 @@
 package tracing
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"mime"
 
@@ -12,8 +12,8 @@ const mediaProtobuf = "application/x-protobuf"
 
 // partial is what a collector says of a batch that it took in part.
 type partial struct {
-	Rejected json.Number `json:"rejectedSpans"`
-	Message  string      `json:"errorMessage"`
+	rejected int64
+	message  string
 }
 
 // rejected returns how many spans of a batch the collector did not take by its successful answer, and why. If it took
@@ -23,51 +23,35 @@ func rejected(answer []byte, contentType string, all int64) (int64, error) {
 	if err != nil {
 		return all, fmt.Errorf("the collector's answer cannot be read: %w", err)
 	}
-	n, _ := p.Rejected.Int64() // empty: 0
-	n = min(max(n, 0), all)
-	if n == 0 && p.Message == "" {
+	n := min(max(p.rejected, 0), all)
+	if n == 0 && p.message == "" {
 		return 0, nil
 	}
-	return n, fmt.Errorf("the collector rejected %d of %d spans: %s", n, all, reason(p.Message))
+	return n, fmt.Errorf("the collector rejected %d of %d spans: %s", n, all, reason(p.message))
 }
 
-// decodeAnswer reads the message ExportTraceServiceResponse. An answer of another media type says nothing.
-func decodeAnswer(answer []byte, contentType string) (partial, error) {
-	kind, _, _ := mime.ParseMediaType(contentType)
-	switch {
-	case len(answer) == 0:
-	case kind == mediaProtobuf:
-		return decodeProtobuf(answer)
-	case kind == "application/json":
-		var of struct {
-			Partial partial `json:"partialSuccess"`
-		}
-		err := json.Unmarshal(answer, &of)
-		return of.Partial, err
+// decodeAnswer reads the message ExportTraceServiceResponse. An answer of another media type than the request's says
+// nothing.
+func decodeAnswer(answer []byte, contentType string) (p partial, err error) {
+	if kind, _, _ := mime.ParseMediaType(contentType); kind != mediaProtobuf {
+		return p, nil
 	}
-	return partial{}, nil
-}
-
-func decodeProtobuf(answer []byte) (p partial, err error) {
 	var inner error
 	err = eachField(answer, func(field protowire.Number, _ uint64, message []byte) {
 		if field == 1 { // partial_success
-			inner = eachField(message, p.set)
+			inner = errors.Join(inner, eachField(message, p.set))
 		}
 	})
-	if err == nil {
-		err = inner
-	}
-	return p, err
+	return p, errors.Join(err, inner)
 }
 
 // set sets a field of the message ExportTracePartialSuccess.
 func (p *partial) set(field protowire.Number, number uint64, text []byte) {
 	switch field {
 	case 1: // rejected_spans
-		p.Rejected = json.Number(fmt.Sprint(int64(number)))
+		p.rejected = int64(number)
 	case 2: // error_message
-		p.Message = string(text)
+		p.message = string(text)
 	}
 }
 

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -107,16 +109,18 @@ type retryable struct {
 	after time.Duration // the collector's Retry-After
 }
 
-// connectionError is the error of a request without its address, which may have a key.
+// connectionError is the error of a request without an answer: a collector may start again, but certificates stay
+// wrong. It does not name the address, which may have a key.
 func connectionError(err error) error {
-	var of *url.Error
-	switch {
-	case !errors.As(err, &of):
-		return err
-	case of.Temporary():
-		return &retryable{error: of.Err}
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		err = of.Err
 	}
-	return of.Err
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	of, ok := errors.AsType[*net.OpError](err)
+	if untrusted || ok && of.Op == "remote error" { // an alert of TLS
+		return err
+	}
+	return &retryable{error: err}
 }
 
 // statusOf is the error of an answer that is not a success.

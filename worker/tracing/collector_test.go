@@ -70,7 +70,7 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 			r.spans = append(r.spans, scope.Spans...)
 		}
 	}
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", "application/x-protobuf")
 	_, _ = io.WriteString(w, r.answer)
 }
 

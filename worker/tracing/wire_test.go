@@ -73,8 +73,8 @@ func TestLimitsOfTheEnvironmentCutSpans(t *testing.T) {
 // Spans that a collector rejects in a success have failed; a warning is logged and loses nothing.
 func TestSpansThatAreRejectedAreCounted(t *testing.T) {
 	for answer, want := range map[string]tracing.Counts{
-		`{"partialSuccess":{"rejectedSpans":"3","errorMessage":"too old"}}`: {Sent: 4, Failed: 3},
-		`{"partialSuccess":{"errorMessage":"too old"}}`:                     {Sent: 7},
+		"\x0a\x0b\x08\x03\x12\x07too old": {Sent: 4, Failed: 3},
+		"\x0a\x09\x12\x07too old":         {Sent: 7},
 	} {
 		newReceiver(t, func(r *receiver) { r.answer = answer })
 		var logged bytes.Buffer
@@ -84,7 +84,7 @@ func TestSpansThatAreRejectedAreCounted(t *testing.T) {
 		}
 		rollOne(t, tracer)
 		if c := tracer.Counts(); c != want || !strings.Contains(logged.String(), "too old") || strings.Contains(logged.String(), "rollouts continue") != (want.Failed > 0) {
-			t.Errorf("%s: counted %+v, logged %s", answer, c, logged.String())
+			t.Errorf("%q: counted %+v, logged %s", answer, c, logged.String())
 		}
 	}
 }
