@@ -147,10 +147,11 @@ func literal(host string) (netip.Addr, bool) {
 	return numeric(host)
 }
 
-// Dial limits.
+// Limits of connections.
 const (
 	dialTimeout = 30 * time.Second
 	keepAlive   = 30 * time.Second
+	mostHeaders = 256 << 10 // bytes before an answer's body, which errors may have
 )
 
 // Transport returns a transport like the default one that connects only to addresses that the
@@ -167,12 +168,13 @@ func (r Rule) Transport() *http.Transport {
 			}
 			return proxy, r.checkTarget(req.Context(), req.URL.Hostname())
 		},
-		DialContext:           dialer.DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          100,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ExpectContinueTimeout: time.Second,
+		DialContext:            dialer.DialContext,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           100,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    10 * time.Second,
+		ExpectContinueTimeout:  time.Second,
+		MaxResponseHeaderBytes: mostHeaders,
 	}
 }
 

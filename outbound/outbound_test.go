@@ -127,3 +127,16 @@ func TestTargetsBehindAProxyAreChecked(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Errors have the first line of an answer that is none of HTTP, and logs have the errors.
+func TestHeadersAreBounded(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X", strings.Repeat("x", 2*mostHeaders))
+	}))
+	defer server.Close()
+	transport := Rule{}.Transport()
+	defer transport.CloseIdleConnections()
+	if _, err := (&http.Client{Transport: transport}).Get(server.URL); err == nil || !strings.Contains(err.Error(), "response headers exceeded") {
+		t.Errorf("%v", err)
+	}
+}

@@ -34,6 +34,7 @@ make_programs() {
     folder=$PWD/$folder/$(cat "$made"/* | sha256sum | cut -c1-16)
     if [ -d "$folder" ]; then
         rm -rf "$made"
+        touch "$folder" # so that no other run removes it now
     else
         mv "$made" "$folder"
     fi

@@ -169,7 +169,7 @@ func (d Destinations) accepts(server string) bool {
 // origin returns the scheme, host and port of a URL; false if the URL has any other part.
 func origin(raw string) (string, bool) {
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" {
+	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || strings.ContainsAny(raw, "?#") || u.Scheme != "http" && u.Scheme != "https" {
 		return "", false
 	}
 	port := u.Port()

@@ -36,6 +36,10 @@ func TestDestinationsAreOfKnownOptionsAndNamedServers(t *testing.T) {
 		"s3://bucket?endpoint=https://s3.example.org@evil.example":  "names the server",
 		"s3://bucket?endpoint=http://s3.example.org":                "names the server",
 		"s3://bucket?endpoint=https://s3.example.org/?x=":           "names the server",
+		"s3://bucket?endpoint=https://s3.example.org?":              "names the server",
+		"s3://bucket?endpoint=https://s3.example.org/%23":           "names the server",
+		"azblob://cc?protocol=http&domain=10.0.0.1:9000?":           "names the server",
+		"azblob://cc?protocol=http&domain=10.0.0.1:9000%23":         "names the server",
 		"s3://bucket?endpoint=http://169.254.169.254":               "names the server",
 		"s3://b0?endpoint=https://s3.example.org&endpoint=http://e": "twice",
 		"azblob://cc?domain=evil.example":                           "names the server https://evil.example",
@@ -60,7 +64,7 @@ func TestDestinationsAreOfKnownOptionsAndNamedServers(t *testing.T) {
 	if _, err := (Destinations{}).parse("s3://bucket?endpoint=https://minio.example"); err != nil {
 		t.Errorf("the environment's server: %v", err)
 	}
-	for _, endpoint := range []string{"", "s3.example.org", "ftp://x", "https://a:b@host", "https://host/path"} {
+	for _, endpoint := range []string{"", "s3.example.org", "ftp://x", "https://a:b@host", "https://host/path", "https://host?", "https://host#"} {
 		if relabel.CodeOf(CheckEndpoint(endpoint)) != relabel.CodeInvalid {
 			t.Errorf("%q is taken for a server", endpoint)
 		}

@@ -76,16 +76,18 @@ func (x *Exporter) localFiles(ctx context.Context, e relabel.Export) (dir string
 		return "", nil, err
 	}
 	for _, f := range e.Files {
-		if err := copyOut(ctx, at, f.Path, scratch.path(f.Path)); err != nil {
+		if err := copyOut(ctx, at, f, scratch.path(f.Path)); err != nil {
 			return "", nil, errors.Join(err, scratch.remove())
 		}
 	}
 	return scratch.dir, scratch.remove, nil
 }
 
-// copyOut copies a file of a published export to a local one.
-func copyOut(ctx context.Context, at storage, path, local string) error {
-	from, err := at.open(ctx, path)
+// copyOut copies a file of a published export to a local one, no slower than slowest.
+func copyOut(ctx context.Context, at storage, f relabel.ExportFile, local string) error {
+	ctx, cancel := context.WithTimeout(ctx, transferTime(f.Bytes))
+	defer cancel()
+	from, err := at.open(ctx, f.Path)
 	if err != nil {
 		return err
 	}

@@ -59,6 +59,9 @@ func (x *Exporter) view(ctx context.Context, e relabel.Export, view relabel.View
 	}), m, nil
 }
 
+// mostManifest bounds the bytes of a manifest that a server may send: it is held in memory.
+const mostManifest = 64 << 20
+
 // Manifest reads the manifest of a finished export. CodeConflict if the export is in another
 // machine's folder.
 func (x *Exporter) Manifest(ctx context.Context, e relabel.Export) (m relabel.Manifest, err error) {
@@ -66,7 +69,10 @@ func (x *Exporter) Manifest(ctx context.Context, e relabel.Export) (m relabel.Ma
 	if err != nil {
 		return m, err
 	}
-	raw, err := io.ReadAll(file)
+	raw, err := io.ReadAll(io.LimitReader(file, mostManifest+1))
+	if err == nil && len(raw) > mostManifest {
+		err = relabel.Errorf(relabel.CodeInvalid, "its %s has more than %d MiB, so that relabel did not write it", manifestName, mostManifest>>20)
+	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return m, err
 	}

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"net/url"
 	"os"
@@ -22,6 +23,11 @@ const (
 	reachTime = 30 * time.Second
 	slowest   = 256 << 10
 )
+
+// transferTime bounds the transfer of a file.
+func transferTime(bytes int64) time.Duration {
+	return reachTime + time.Duration(bytes/slowest)*time.Second
+}
 
 // bucket is storage in an object store. Files are visible as soon as they are uploaded; the
 // manifest, uploaded last, makes them an export.
@@ -79,7 +85,7 @@ func (b *bucket) put(ctx context.Context, path, local string) error {
 	if err != nil {
 		return folderError(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, reachTime+time.Duration(info.Size()/slowest)*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, transferTime(info.Size()))
 	defer cancel()
 	return b.fault(b.objects.Put(ctx, b.prefix+path, file, info.Size()))
 }
@@ -152,7 +158,11 @@ func (b *bucket) remove(ctx context.Context) error {
 func (b *bucket) list(ctx context.Context, from string) (names []string, next string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
-	return b.objects.List(ctx, b.prefix, from)
+	names, next, err = b.objects.List(ctx, b.prefix, from)
+	if err == nil && next != "" && next == from {
+		err = errors.New("the list of objects does not end: its next page is the same again")
+	}
+	return names, next, err
 }
 
 // drop deletes a file if it exists.

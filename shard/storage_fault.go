@@ -23,8 +23,8 @@ type destinationFault struct {
 	cause   error
 }
 
-// Error implements error.
-func (f *destinationFault) Error() string { return f.cause.Error() }
+// Error implements error. It is for the log, and a server may have chosen the text.
+func (f *destinationFault) Error() string { return fmt.Sprintf("%.2000v", f.cause) }
 
 // Unwrap returns the cause.
 func (f *destinationFault) Unwrap() error { return f.cause }

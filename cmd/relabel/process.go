@@ -85,7 +85,8 @@ func (p *process) exporter() (*shard.Exporter, error) {
 }
 
 // keyVariables are the variables with keys of destinations.
-var keyVariables = []string{"HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN", "AZURE_CLIENT_SECRET"}
+var keyVariables = []string{"HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN", "AZURE_CLIENT_SECRET",
+	"AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGEBLOB_CONNECTIONSTRING"}
 
 // ownSecrets returns the secrets that this process has, by name.
 func ownSecrets(of policy.Secrets) map[string]string {

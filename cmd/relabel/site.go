@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/rs/zerolog"
+
 	"relabel"
 	"relabel/api"
 	"relabel/envs/scaffold"
@@ -28,7 +30,7 @@ func (p *process) site(ready func(context.Context) []api.Check, token bool, secr
 	p.metrics.AddOverview(overviews)
 	var site http.Handler
 	attempts := server.NewAttempts()
-	pages := web.New(web.Config{Attempts: attempts, Store: p.db.Store, Exports: exporter, Log: p.log, Files: pageFiles(),
+	pages := web.New(web.Config{Attempts: attempts, Store: p.db.Store, Exports: exporter, Log: p.log, Files: pageFiles(p.log),
 		REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { site.ServeHTTP(w, r) })})
 	site = server.New(server.Config{
 		Store:          p.db.Store,
@@ -53,9 +55,11 @@ func (p *process) site(ready func(context.Context) []api.Check, token bool, secr
 	return site, nil
 }
 
-// pageFiles returns the folder of the pages' templates and static files that `make dev` names, nil otherwise.
-func pageFiles() fs.FS {
+// pageFiles returns the folder of the pages' templates and static files that `make dev` names, nil otherwise. It says
+// so, since a service must not have it.
+func pageFiles(log zerolog.Logger) fs.FS {
 	if folder := os.Getenv("RELABEL_WEB_DIR"); folder != "" {
+		log.Warn().Str("folder", folder).Msg("RELABEL_WEB_DIR is set, for development: pages are read from that folder and show internal errors; unset it for a service")
 		return os.DirFS(folder)
 	}
 	return nil

@@ -12,8 +12,10 @@ import (
 	"strings"
 )
 
-// azureVersion is the version of Azure's protocol that this package speaks.
-const azureVersion = "2022-11-02"
+const (
+	azureVersion = "2022-11-02" // of the protocol that this package speaks
+	mostListed   = "1000"       // blobs on a page of a list, as S3 has them
+)
 
 // Azure is a container of Azure's blob storage. It is safe for concurrent use.
 type Azure struct{ *client }
@@ -67,7 +69,7 @@ func (a *Azure) Put(ctx context.Context, name string, file io.ReaderAt, size int
 
 // List returns the names of some blobs that begin with prefix, and where to continue; "": there are no more.
 func (a *Azure) List(ctx context.Context, prefix, from string) (names []string, next string, err error) {
-	query := url.Values{"restype": {"container"}, "comp": {"list"}, "prefix": {prefix}}
+	query := url.Values{"restype": {"container"}, "comp": {"list"}, "prefix": {prefix}, "maxresults": {mostListed}}
 	if from != "" {
 		query.Set("marker", from)
 	}

@@ -8,8 +8,10 @@ import (
 	"time"
 )
 
-// renewal is how long before their end keys are replaced.
-const renewal = 5 * time.Minute
+const (
+	renewal  = 5 * time.Minute  // before their end keys are replaced
+	keysTime = 10 * time.Second // for one request for keys, while all other requests wait
+)
 
 // cached keeps keys that end. It is safe for concurrent use.
 type cached[T any] struct {
@@ -52,6 +54,8 @@ func (e *KeysError) Unwrap() error { return e.cause }
 // askForKeys sends a request to a server of keys, repeats it if it fails for a reason that passes, and returns the answer.
 func askForKeys(ctx context.Context, client *http.Client, build func(context.Context) (*http.Request, error)) (body []byte, err error) {
 	err = repeat(ctx, func() error {
+		ctx, cancel := context.WithTimeout(ctx, keysTime)
+		defer cancel()
 		q, err := build(ctx)
 		if err != nil {
 			return err

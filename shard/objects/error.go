@@ -24,7 +24,7 @@ type Error struct {
 
 // Error implements error.
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s: %d %s: %s", e.request, e.Status, e.Code, e.message)
+	return fmt.Sprintf("%s: %d %.100s: %.1000s", e.request, e.Status, e.Code, e.message)
 }
 
 // IsMissing reports whether err says that an object or its bucket does not exist.

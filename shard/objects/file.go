@@ -52,11 +52,7 @@ func (c *client) from(ctx context.Context, name string, from int64) (*http.Respo
 		return c.stream(ctx, r)
 	}
 	r.header = map[string]string{"Range": fmt.Sprintf("bytes=%d-", from)}
-	a, err := c.stream(ctx, r)
-	if err == nil && a.StatusCode != http.StatusPartialContent {
-		return nil, errors.Join(fmt.Errorf("%s: the server sends no part of a file", name), a.Body.Close())
-	}
-	return a, err
+	return c.stream(ctx, r)
 }
 
 // Read implements io.Reader.
@@ -67,7 +63,7 @@ func (f *File) Read(b []byte) (int, error) {
 	if err := f.move(); err != nil {
 		return 0, err
 	}
-	n, err := f.body.Read(b)
+	n, err := f.body.Read(b[:min(int64(len(b)), f.size-f.at)])
 	f.at += int64(n)
 	f.read = f.at
 	if f.hash != nil {
@@ -75,7 +71,10 @@ func (f *File) Read(b []byte) (int, error) {
 	}
 	switch {
 	case f.at == f.size:
-		return n, f.check()
+		if err := f.check(); err != nil {
+			return 0, err // or who copies it would have all bytes before the error
+		}
+		return n, nil
 	case err == io.EOF:
 		err = io.ErrUnexpectedEOF
 	}
@@ -96,6 +95,10 @@ func (f *File) move() error {
 		return err
 	}
 	f.body, f.read = a.Body, f.at
+	want := fmt.Sprintf("bytes %d-%d/%d", f.at, f.size-1, f.size)
+	if sent := a.Header.Get("Content-Range"); f.at > 0 && sent != want {
+		return errors.Join(fmt.Errorf("%s: the server sends %.100q in the place of %q", f.name, sent, want), f.Close())
+	}
 	return nil
 }
 

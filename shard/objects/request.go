@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	mostAnswer    = 64 << 20 // bytes of an answer that is no file
-	expectedAbove = 1 << 20  // a body above this many bytes is sent once the server agrees
+	mostAnswer    = 4 << 20 // bytes of an answer that is no file; XML takes up to 60 times as many in memory
+	expectedAbove = 1 << 20 // a body above this many bytes is sent once the server agrees
 )
 
 // client sends signed requests for the objects of one bucket. It is safe for concurrent use.
@@ -64,7 +64,7 @@ func (c *client) build(ctx context.Context, r request) (*http.Request, error) {
 		address += "/" + escape(r.name)
 	}
 	q, err := http.NewRequestWithContext(ctx, r.method, address, http.NoBody)
-	if err != nil {
+	if err != nil || strings.ContainsAny(c.base, "?#") { // behind which a path would be none
 		return nil, SettingError("the address of the server is not a URL: check the region, the endpoint and the other parameters of the destination")
 	}
 	q.URL.RawQuery = strings.ReplaceAll(r.query.Encode(), "+", "%20")

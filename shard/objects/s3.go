@@ -113,7 +113,9 @@ func (s *S3) begin(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	var begun struct{ UploadId string }
-	err = a.decode(&begun)
+	if err = a.decode(&begun); err == nil && begun.UploadId == "" { // without an id, requests are for the object itself
+		err = errors.New("the server began an upload in parts without an id")
+	}
 	return begun.UploadId, err
 }
 
@@ -144,9 +146,14 @@ func (s *S3) putParts(ctx context.Context, name, upload string, file io.ReaderAt
 		return err
 	}
 	sum := sha256.Sum256(text)
-	_, err = s.call(ctx, request{method: http.MethodPost, name: name, query: url.Values{"uploadId": {upload}},
+	a, err := s.call(ctx, request{method: http.MethodPost, name: name, query: url.Values{"uploadId": {upload}},
 		header: map[string]string{hashHeader: hex.EncodeToString(sum[:])}, body: textBody(text)})
-	return err
+	if err != nil {
+		return err
+	}
+	return a.decode(&struct {
+		XMLName xml.Name `xml:"CompleteMultipartUploadResult"`
+	}{})
 }
 
 // abortTime bounds the removal of a failed upload's parts.

@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"fmt"
 	"net"
 	"net/url"
 	"os"
@@ -92,7 +91,7 @@ func (s settings) providersHost(region string, inPath bool) (string, error) {
 func (s settings) namedURL(endpoint, bucket string, inPath bool) (string, error) {
 	for option, set := range map[string]bool{"accelerate": s.accelerate(), "dualstack": s.dualStack, "fips": s.fips} {
 		if set {
-			return "", SettingError(fmt.Sprintf("%s is for AWS's own servers, and cannot be used with the server %s", option, endpoint))
+			return "", SettingError(option + " is for AWS's own servers, and cannot be used with an endpoint") // whose address may have a password
 		}
 	}
 	u, err := url.Parse(endpoint)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -85,8 +86,8 @@ func (s settings) webIdentity(client *http.Client, region string) (keySource, er
 				Expiration                                 time.Time
 			} `xml:"AssumeRoleWithWebIdentityResult>Credentials"`
 		}
-		if err := xml.Unmarshal(body, &given); err != nil {
-			return keys, ends, fmt.Errorf("the token service's answer: %w", err)
+		if err := xml.Unmarshal(body, &given); err != nil || given.Keys.AccessKeyId == "" {
+			return keys, ends, fmt.Errorf("the token service's answer has no keys: %w", errors.Join(err, ErrNoKeys))
 		}
 		k := given.Keys
 		if k.AccessKeyId == "" || k.Expiration.IsZero() {
@@ -109,7 +110,7 @@ func tokenFile(variable string) (string, error) {
 func formRequest(ctx context.Context, address string, form url.Values) (*http.Request, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
-		return nil, SettingError("the address of the server of keys is not a URL: " + address)
+		return nil, SettingError("the address of the server of keys is not a URL: check AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL or AZURE_AUTHORITY_HOST") // it may have a password
 	}
 	q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return q, nil

@@ -112,7 +112,7 @@ func instanceKeys(ctx context.Context) (keys awsKeys, ends time.Time, err error)
 func machineRequest(ctx context.Context, method, address, header, value string) (*http.Request, error) {
 	q, err := http.NewRequestWithContext(ctx, method, address, http.NoBody)
 	if err != nil {
-		return nil, SettingError("the address of the machine's metadata service is not a URL: " + address)
+		return nil, SettingError("the address of the machine's metadata service is not a URL: check the variables that name it")
 	}
 	if value != "" {
 		q.Header.Set(header, value)

@@ -124,7 +124,7 @@ var server = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	dir := folder("/dev/shm", enough, fmt.Sprintf("relabel-test-postgres-%d", os.Getuid()))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := makeOwn(dir); err != nil {
 		return "", err
 	}
 	// One process at a time starts or adopts the server: localpg's own lock does not wait.
@@ -148,6 +148,22 @@ var server = sync.OnceValues(func() (string, error) {
 	}
 	return pg.URL(), pg.Leave()
 })
+
+// makeOwn makes a folder in a shared one, where others can write too. It refuses a folder of another user, who could
+// make this one overwrite files and end processes.
+func makeOwn(dir string) error {
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() || info.Mode().Perm()&0o022 != 0 || int(info.Sys().(*syscall.Stat_t).Uid) != os.Getuid() {
+		return fmt.Errorf("%s is not a folder that only this user can change: remove it, or set RELABEL_TEST_DATABASE_URL", dir)
+	}
+	return nil
+}
 
 // enough is the space that the databases of all tests that run at once need, in bytes.
 const enough = 4 << 30

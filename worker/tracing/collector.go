@@ -20,6 +20,8 @@ const (
 	firstPause = 5 * time.Second // before the second try, on average; each further one is longer by half
 	mostAnswer = 64 << 10        // bytes that are read of an answer
 	mostReason = 1 << 10         // bytes of it that are logged
+	// mostHeaders bounds the bytes before an answer. Errors have a first line that is none of HTTP.
+	mostHeaders = 16 << 10
 )
 
 // collector sends batches by OTLP over HTTP.
@@ -33,7 +35,7 @@ type collector struct {
 func newCollector(s settings, e envelope, version string) *collector {
 	return &collector{settings: s, envelope: e, agent: "relabel/" + version, client: &http.Client{
 		Timeout:   s.timeout,
-		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: s.tls, ForceAttemptHTTP2: true},
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: s.tls, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: mostHeaders},
 		// A redirect is never followed: it would get the headers, which may have a key.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -123,7 +125,7 @@ func connectionError(err error) error {
 
 // statusOf is the error of an answer that is not a success.
 func statusOf(res *http.Response, answer []byte) error {
-	err := fmt.Errorf("the collector answered %s: %s", res.Status, reason(string(answer)))
+	err := fmt.Errorf("the collector answered %.100s: %s", res.Status, reason(string(answer)))
 	switch res.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return &retryable{error: err, after: retryAfter(res.Header.Get("Retry-After"))}

@@ -3,6 +3,7 @@ package tracing
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -145,4 +146,37 @@ func TestAnswersThatNameRejectedSpans(t *testing.T) {
 			t.Errorf("%s %q: lost %d, %v", c.kind, c.answer, lost, err)
 		}
 	}
+}
+
+// A collector cannot fill the log with what stands before its answer.
+func TestErrorsOfStrangeAnswersAreShort(t *testing.T) {
+	for _, begin := range []string{"HTTP/1.1 400 ", "HTTP/1.1 ", "SSH-2.0-"} {
+		server := say(t, begin+strings.Repeat("x", 1<<20)+"\r\n\r\n")
+		_, _, err := newCollector(settings{url: server}, envelope{}, "1.2").try(t.Context(), nil)
+		if err == nil || len(err.Error()) > 2*mostHeaders {
+			t.Errorf("%s: an error of %d bytes", begin, len(err.Error()))
+		}
+	}
+}
+
+// say returns the address of a server that answers each connection with a text and ends it.
+func say(t *testing.T, text string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 4096))
+			_, _ = io.WriteString(c, text)
+			_ = c.Close()
+		}
+	}()
+	return "http://" + listener.Addr().String()
 }

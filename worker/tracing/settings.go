@@ -2,6 +2,7 @@ package tracing
 
 import (
 	"crypto/tls"
+	"math"
 	"net/url"
 	"os"
 	"strconv"
@@ -68,6 +69,9 @@ func (s *settings) readNumbers() error {
 	return nil
 }
 
+// mostNumber bounds numbers, so that as many milliseconds are a time.Duration.
+const mostNumber = math.MaxInt32
+
 // readNumber sets a number if a variable does.
 func readNumber(to *int, least int, names []string) error {
 	name, value := first(names)
@@ -75,8 +79,8 @@ func readNumber(to *int, least int, names []string) error {
 		return nil
 	}
 	n, err := strconv.Atoi(value)
-	if err != nil || n < least {
-		return invalid(name, "is %q, not a whole number of at least %d", value, least)
+	if err != nil || n < least || n > mostNumber {
+		return invalid(name, "is %q, not a whole number from %d to %d", value, least, mostNumber)
 	}
 	*to = n
 	return nil
