@@ -41,15 +41,15 @@ func TestDroppedSpansDoNotCountAmongThoseThatWait(t *testing.T) {
 // One span is sent after the interval, and a full batch at once.
 func TestSpansAreSentInIntervalsAndWhenABatchIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var sizes []int
+		sent := make(chan int, 10)
 		g := newGate(func(_ context.Context, spans [][]byte) (int64, error) {
-			sizes = append(sizes, len(spans))
+			sent <- len(spans)
 			return 0, nil
 		}, time.Second, zerolog.Nop())
 		g.add([]byte("a"))
 		synctest.Wait()
-		if len(sizes) != 0 {
-			t.Fatalf("sent %v before the interval", sizes)
+		if len(sent) != 0 {
+			t.Fatalf("%d batches are sent before the interval", len(sent))
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -57,8 +57,11 @@ func TestSpansAreSentInIntervalsAndWhenABatchIsFull(t *testing.T) {
 			g.add([]byte("b"))
 		}
 		synctest.Wait()
-		if len(sizes) != 2 || sizes[0] != 1 || sizes[1] != mostBatch {
-			t.Errorf("sent %v", sizes)
+		if n := len(sent); n != 2 {
+			t.Fatalf("%d batches are sent", n)
+		}
+		if one, full := <-sent, <-sent; one != 1 || full != mostBatch {
+			t.Errorf("batches of %d and %d spans are sent", one, full)
 		}
 		g.close()
 	})
