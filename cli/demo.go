@@ -114,7 +114,7 @@ func (d *demo) collect(ctx context.Context) error {
 	}
 	// The runs do not depend on each other, so all of them begin at once; only the rounds of DAgger
 	// follow one another.
-	others, err := d.beginOthers(ctx, dagger, aggrevate)
+	prefixes, err := d.begin(ctx, aggrevate, relabel.Collect, 1, demoSkills[0])
 	if err != nil {
 		return err
 	}
@@ -122,16 +122,10 @@ func (d *demo) collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, model := range demoSkills {
-		round, err := d.begin(ctx, dagger, relabel.Collect, i+1, model)
-		if err != nil {
-			return err
-		}
-		if err := d.watch(ctx, round); err != nil {
-			return err
-		}
+	if err := d.rounds(ctx, dagger); err != nil {
+		return err
 	}
-	if err := d.watch(ctx, append(others, searches...)...); err != nil {
+	if err := d.watch(ctx, append([]begun{prefixes}, searches...)...); err != nil {
 		return err
 	}
 	return d.report(ctx, localised, dagger, aggrevate)
@@ -220,18 +214,35 @@ func (d *demo) run(ctx context.Context, kind string, recipe relabel.Recipe, rho 
 	return d.client.CreateRun(ctx, api.NewRun{Name: d.runName(kind), Recipe: recipe, Taskset: d.set.ID.String(), Teacher: d.teacher.ID.String(), Rho: rho, Seed: d.command.Seed})
 }
 
-// beginOthers begins what does not wait for the rounds of DAgger.
-func (d *demo) beginOthers(ctx context.Context, dagger, aggrevate relabel.Run) ([]begun, error) {
-	prefixes, err := d.begin(ctx, aggrevate, relabel.Collect, 1, demoSkills[0])
-	if err != nil {
-		return nil, err
+// rounds collects round after round, and evaluates the last student beside its own.
+func (d *demo) rounds(ctx context.Context, dagger relabel.Run) error {
+	last := len(demoSkills) - 1
+	for i, model := range demoSkills {
+		round, err := d.begin(ctx, dagger, relabel.Collect, i+1, model)
+		if err != nil {
+			return err
+		}
+		all := []begun{round}
+		if i == last {
+			if all, err = d.addEvaluation(ctx, all, dagger, model); err != nil {
+				return err
+			}
+		}
+		if err := d.watch(ctx, all...); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// addEvaluation begins to evaluate a student on the held-out tasks, if there are any.
+func (d *demo) addEvaluation(ctx context.Context, all []begun, dagger relabel.Run, model string) ([]begun, error) {
 	if d.set.HeldOut == 0 {
 		say("No evaluation: no task is held out. --held-out INSTANCE holds one of the file's tasks out, and evaluates the last student on it.")
-		return []begun{prefixes}, nil
+		return all, nil
 	}
-	evaluation, err := d.begin(ctx, dagger, relabel.Evaluate, 1, demoSkills[len(demoSkills)-1])
-	return []begun{prefixes, evaluation}, err
+	evaluation, err := d.begin(ctx, dagger, relabel.Evaluate, 1, model)
+	return append(all, evaluation), err
 }
 
 // begun is an iteration that runs or has ended.

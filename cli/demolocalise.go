@@ -52,7 +52,7 @@ func (d *demo) beginSearches(ctx context.Context, run relabel.Run) ([]begun, err
 
 // makeSearches makes tasks to localise of the demo's tasks: their gold patches are the changes.
 func (d *demo) makeSearches(ctx context.Context) (localise.Result, error) {
-	mirrors, closeMirrors, err := MirrorFlags{Repositories: d.command.Repositories}.open(d.openMirrors)
+	mirrors, _, closeMirrors, err := d.openMirrors(d.command.Repositories) // the server has logged which parsers are missing
 	if err != nil {
 		return localise.Result{}, err
 	}
