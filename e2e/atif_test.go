@@ -15,7 +15,7 @@ import (
 // `trajectory export` writes documents that are read back, as one file or as the folder of a viewer.
 func TestTrajectoriesAreExportedAsATIF(t *testing.T) {
 	t.Parallel()
-	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t)}
 	db := storetest.Open(t, p.database)
 	noError(t, db.Migrate(t.Context()))
 	d := storetest.Seed(t, db, 3)

@@ -26,7 +26,7 @@ import (
 // bucketPlace is a place whose database holds a finished run of that many parts.
 func bucketPlace(t *testing.T, parts int) (place, storetest.Seeded) {
 	t.Helper()
-	p := place{data: t.TempDir(), database: storetest.Schema(t), env: buckettest.Environ()}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t), env: buckettest.Environ()}
 	s := storetest.Open(t, p.database)
 	noError(t, s.Migrate(bounded(t)))
 	d := storetest.Seed(t, s, parts)

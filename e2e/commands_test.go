@@ -84,7 +84,7 @@ func TestCommandsDoTheSameWithAServerAndWithoutOne(t *testing.T) {
 	t.Run("with one", func(t *testing.T) {
 		// With no disk space the server builds exports but claims no trajectory: it never learns
 		// that the endpoint is silent, which a busy machine would show in the transcript.
-		served := place{data: t.TempDir(), database: storetest.Schema(t), env: []string{"RELABEL_SECRET_KEY=x", "RELABEL_MIN_FREE=1000TiB"}}
+		served := place{data: t.TempDir(), database: storetest.Migrated(t), env: []string{"RELABEL_SECRET_KEY=x", "RELABEL_MIN_FREE=1000TiB"}}
 		server, _ := served.serve(t)
 		beside = terminalSession(t, served, l, endpoint)
 		if code := server.signal(syscall.SIGTERM); code != 0 {
@@ -113,7 +113,7 @@ func TestCommandsDoTheSameWithAServerAndWithoutOne(t *testing.T) {
 
 func TestAServerThatOtherMachinesCanReachRequiresAToken(t *testing.T) {
 	t.Parallel()
-	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t)}
 	server, c := p.serve(t, "--no-work", "--listen", "0.0.0.0:0")
 	_, port, _ := strings.Cut(strings.TrimPrefix(c.Base, "http://"), "]:")
 	c.Base = "http://127.0.0.1:" + port

@@ -39,7 +39,7 @@ func exportedWith(t *testing.T, p place, tokenizer, views string) string {
 // would else say that all labels are what their states render to.
 func TestExportVerifyReportsLabelsThatWereNotRenderedAgain(t *testing.T) {
 	t.Parallel()
-	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t)}
 	tokenizer := shardtest.Student(t)
 	dir := exportedWith(t, p, tokenizer, "messages,linear,tree")
 	if said, code := p.command(t, "export", "verify", dir); code == 0 || !strings.Contains(said, "no running server has the registered tokenizer") || !strings.Contains(said, "--no-render") {

@@ -25,7 +25,7 @@ func TestExportsOnTheHubAreVerifiedByTheirCommits(t *testing.T) {
 	t.Parallel()
 	server := hubtest.Start(t)
 	server.PartBytes = 20_000
-	p := place{data: t.TempDir(), database: storetest.Schema(t), env: append(server.Environ(), "XDG_CACHE_HOME="+t.TempDir())}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t), env: append(server.Environ(), "XDG_CACHE_HOME="+t.TempDir())}
 	s := storetest.Open(t, p.database)
 	noError(t, s.Migrate(bounded(t)))
 	run := seedRounds(t, s, relabel.DAgger)

@@ -72,7 +72,7 @@ type searching struct {
 
 func newSearching(t *testing.T, count int, delay time.Duration, arguments ...string) *searching {
 	t.Helper()
-	s := &searching{place: place{data: t.TempDir(), database: storetest.Schema(t), env: noDocker}, shapes: newShapes(t, count)}
+	s := &searching{place: place{data: t.TempDir(), database: storetest.Migrated(t), env: noDocker}, shapes: newShapes(t, count)}
 	s.arguments = append([]string{"--repositories", s.mirrors, "--searches", "4", "--lease", "3s"}, arguments...)
 	s.server, s.api = s.serve(t, s.arguments...)
 	s.models = &models{server: scripted.NewServer(scripted.Config{TeacherDelay: delay, StudentDelay: delay})}

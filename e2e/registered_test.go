@@ -17,7 +17,7 @@ import (
 // server that has its tokenizer, beside servers that do not give it, and without any.
 func TestAnExportsRegisteredTokenizerIsFetchedByItsHash(t *testing.T) {
 	t.Parallel()
-	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t)}
 	dir := exportedWith(t, p, shardtest.Student(t), "messages,linear")
 	id := filepath.Base(dir)
 	locked := listenFor(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -59,7 +59,7 @@ func TestAnExportsRegisteredTokenizerIsFetchedByItsHash(t *testing.T) {
 // doctor too, by the same variable.
 func TestDoctorConnectsToWhatServeConnectsTo(t *testing.T) {
 	t.Parallel()
-	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t)}
 	url := listenFor(t, scripted.NewServer(scripted.Config{Book: scripted.NewBook(nil)})) + "/v1"
 	p.must(t, "policy", "add", "student", "--base-url", url, "--model", scripted.StudentPrefix+"0.5")
 	if said, code := p.command(t, "doctor", "--policy", "student"); code != 0 {
@@ -75,7 +75,7 @@ func TestDoctorConnectsToWhatServeConnectsTo(t *testing.T) {
 // folder without a tokenizer is named.
 func TestAnErrorAboutAMissingTokenizerNamesThePathsThatWereTried(t *testing.T) {
 	t.Parallel()
-	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t)}
 	empty := t.TempDir()
 	missing := filepath.Join(empty, "modls", "qwen")
 	s := storetest.Open(t, p.database)

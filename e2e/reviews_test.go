@@ -9,7 +9,7 @@ import (
 
 func TestReviewsAreAddedListedAndDeleted(t *testing.T) {
 	t.Parallel()
-	p := place{data: t.TempDir(), database: storetest.Schema(t), env: []string{"RELABEL_AUTHOR=Ada"}}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t), env: []string{"RELABEL_AUTHOR=Ada"}}
 	db := storetest.Open(t, p.database)
 	noError(t, db.Migrate(t.Context()))
 	d := storetest.Seed(t, db, 2)

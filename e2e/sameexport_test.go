@@ -27,7 +27,7 @@ import (
 // command and from the page, and compares what was selected and the files' hashes.
 func TestTheSameExportOverRESTCommandAndPageGivesTheSameDataSet(t *testing.T) {
 	t.Parallel()
-	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t)}
 	s := storetest.Open(t, p.database)
 	noError(t, s.Migrate(bounded(t)))
 	runs := map[relabel.Recipe]relabel.Run{}

@@ -27,7 +27,7 @@ import (
 // of them lacks fails it.
 func TestEveryOptionOfAnExportGivesTheSameRequestEverywhere(t *testing.T) {
 	t.Parallel()
-	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t)}
 	s := storetest.Open(t, p.database)
 	noError(t, s.Migrate(bounded(t)))
 	runs := map[relabel.TaskKind]string{relabel.Repair: seedRounds(t, s, relabel.DAgger).ID.String(), relabel.Localise: storetest.SeedLocalise(t, s, 1).Run.ID.String()}

@@ -34,7 +34,7 @@ func newTerminals(t *testing.T, delay time.Duration) *terminals {
 	for _, f := range folders {
 		tasks = append(tasks, f.Task)
 	}
-	s := &terminals{searching: searching{place: place{data: t.TempDir(), database: storetest.Schema(t)}}, arguments: []string{"--lease", "3s"}}
+	s := &terminals{searching: searching{place: place{data: t.TempDir(), database: storetest.Migrated(t)}}, arguments: []string{"--lease", "3s"}}
 	s.must(t, "tasks", "build-images", harborSet)
 	s.server, s.api = s.serve(t, s.arguments...)
 	s.models = &models{server: scripted.NewServer(scripted.Config{Solvers: scripted.NewSolvers(tasks), TeacherDelay: delay, StudentDelay: delay})}
@@ -95,7 +95,7 @@ func TestHarborTasksAreRolledOutRewardedAndExported(t *testing.T) {
 func TestHarborTasksAreValidatedAndRefusedByName(t *testing.T) {
 	t.Parallel()
 	envstest.Image(t)
-	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t)}
 	p.must(t, "tasks", "build-images", harborSet)
 	said, code := p.command(t, "tasks", "validate", harborSet, "--results", t.TempDir())
 	if code == 0 || strings.Count(said, " sound\n") != 2 || !strings.Contains(said, "never-solved: its solution does not have reward 1: 0 (no_reward)") {

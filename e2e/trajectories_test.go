@@ -10,7 +10,7 @@ import (
 
 func TestTrajectoryListAppliesItsFilters(t *testing.T) {
 	t.Parallel()
-	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t)}
 	db := storetest.Open(t, p.database)
 	noError(t, db.Migrate(t.Context()))
 	d := storetest.Seed(t, db, 3)
@@ -44,7 +44,7 @@ func TestTrajectoryListAppliesItsFilters(t *testing.T) {
 
 func TestTextsOfTrajectoriesAreSearched(t *testing.T) {
 	t.Parallel()
-	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t)}
 	db := storetest.Open(t, p.database)
 	noError(t, db.Migrate(t.Context()))
 	d := storetest.Seed(t, db, 3)

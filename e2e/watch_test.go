@@ -12,7 +12,7 @@ import (
 // another address: the watch continues and ends with the iteration.
 func TestAWatchSurvivesARestartOfTheServer(t *testing.T) {
 	t.Parallel()
-	p := place{data: t.TempDir(), database: storetest.Schema(t)}
+	p := place{data: t.TempDir(), database: storetest.Migrated(t)}
 	first, _ := p.serve(t, "--no-work")
 	db := storetest.Open(t, p.database)
 	d := storetest.Seed(t, db, 2)

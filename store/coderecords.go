@@ -123,6 +123,8 @@ func (s *Store) PurgeCodeRecords(ctx context.Context, size int64) (purged int64,
 	if err != nil {
 		return 0, classify(err)
 	}
+	// A row that another process saves or marks now is in use. Waiting for it could be a deadlock: rows
+	// are saved in another order.
 	return s.purgeInBatches(ctx, `DELETE FROM code_records WHERE ctid = ANY (ARRAY(SELECT ctid FROM code_records
-		WHERE (used_on, blob) <= ($2::date, $3::bytea) ORDER BY used_on, blob LIMIT $1))`, usedOn, blob)
+		WHERE (used_on, blob) <= ($2::date, $3::bytea) ORDER BY used_on, blob LIMIT $1 FOR UPDATE SKIP LOCKED))`, usedOn, blob)
 }

@@ -37,7 +37,7 @@ const stride = 25
 
 // cutEverywhere cuts rollouts, the first one from an exchange on, counted from 1.
 func cutEverywhere(t *testing.T, where storetest.Cut, first int) {
-	database := storetest.Schema(t)
+	database := storetest.Migrated(t)
 	m, line := newMortalOn(t, database), storetest.NewLine(t, database)
 	want, _ := m.undisturbed()
 	m.through = storetest.Open(t, line.URL)

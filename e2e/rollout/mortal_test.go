@@ -59,7 +59,7 @@ func (at moment) String() string {
 
 func newMortal(t *testing.T) *mortal {
 	t.Helper()
-	return newMortalOn(t, storetest.Schema(t))
+	return newMortalOn(t, storetest.Migrated(t))
 }
 
 // mortalExecutors act in its trajectory.

@@ -101,7 +101,7 @@ func done(t testing.TB, s *store.Store, iteration relabel.ID) int {
 // lost.
 func TestPausesLoseNoWakeup(t *testing.T) {
 	ctx := context.Background()
-	url := storetest.Schema(t)
+	url := storetest.Migrated(t)
 	s := storetest.Open(t, url)
 	noError(t, s.Migrate(ctx))
 	first, second := storetest.Seed(t, s, 100), storetest.SeedWith(t, s, 100, func(d *storetest.Seeded) { d.Run.Name = "another" })
@@ -154,7 +154,7 @@ func TestPausesLoseNoWakeup(t *testing.T) {
 // With everything paused the workers' slots sleep: jobs neither come nor go.
 func TestWorkersAreIdleWhileEverythingIsPaused(t *testing.T) {
 	ctx := context.Background()
-	url := storetest.Schema(t)
+	url := storetest.Migrated(t)
 	s := storetest.Open(t, url)
 	noError(t, s.Migrate(ctx))
 	d := storetest.Seed(t, s, 200)
@@ -227,7 +227,7 @@ func (e countedEpisode) Close(context.Context) error {
 // neither, and are no more than two themselves.
 func TestSlotsBoundTheRolloutsAtOnce(t *testing.T) {
 	ctx := context.Background()
-	url := storetest.Schema(t)
+	url := storetest.Migrated(t)
 	s := storetest.Open(t, url)
 	noError(t, s.Migrate(ctx))
 	d := storetest.Seed(t, s, 12)
