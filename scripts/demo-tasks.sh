@@ -13,7 +13,7 @@ state() {
     local images
     mapfile -t images < <(sed -n 's/^ *image: *\([^ ]*\).*/\1/p' "$list")
     docker image inspect -f '{{.Id}}' "${images[@]}" 2>/dev/null &&
-        sha256sum "$list" "$folder/tasks.jsonl" "${BASH_SOURCE[0]}" && ls "$folder/repositories"
+        sha256sum "$list" "$folder/tasks.jsonl" "$folder/report.json" "${BASH_SOURCE[0]}" && ls "$folder/repositories"
 }
 
 mkdir -p "$folder"

@@ -3,6 +3,7 @@ package taskbuild_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -228,6 +229,27 @@ func (b *bench) lines() []taskbuild.Line {
 		lines = append(lines, l)
 	}
 	return lines
+}
+
+// The report names the file of tasks that it is about.
+func TestTheReportHasTheDigestOfItsTasks(t *testing.T) {
+	b := newBench(t, "one")
+	b.build()
+	tasks, err := os.ReadFile(filepath.Join(b.options.Out, taskbuild.TasksFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(b.options.Out, "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report taskbuild.Report
+	if err := json.Unmarshal(text, &report); err != nil {
+		t.Fatal(err)
+	}
+	if report.TasksSHA256 != fmt.Sprintf("%x", sha256.Sum256(tasks)) {
+		t.Errorf("the report is about %q", report.TasksSHA256)
+	}
 }
 
 func TestTestsThatSeparateBecomeTheTask(t *testing.T) {

@@ -2,6 +2,8 @@ package taskbuild
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,6 +134,8 @@ func (f *folder) write(tasks []Entry, report Report) error {
 			return err
 		}
 	}
+	sum := sha256.Sum256(lines.Bytes())
+	report.TasksSHA256 = hex.EncodeToString(sum[:])
 	text, err := json.MarshalIndent(report, "", "  ")
 	if err != nil {
 		return err

@@ -28,6 +28,8 @@ type Report struct {
 	FlakyTests map[string][]string `json:"flaky_tests,omitempty"` // their names by task
 	Bytes      int64               `json:"bytes"`                 // of the images of the tasks, without what they share
 	Seconds    float64             `json:"seconds"`
+	// TasksSHA256 is the digest of tasks.jsonl as it was written, whose tasks were all found sound.
+	TasksSHA256 string `json:"tasks_sha256"`
 }
 
 // Refused is a change that is not a task.
