@@ -189,3 +189,13 @@ func TestAControlThatIsCancelledIsRunByThoseThatWait(t *testing.T) {
 		t.Errorf("the second: %v", err)
 	}
 }
+
+// A control that ends between the look for its result and the look for it running is not run again.
+func TestAControlThatHasJustEndedIsNotRunAgain(t *testing.T) {
+	var facts goldFacts
+	task := relabel.Task{InstanceID: "a", Patch: "x"}
+	facts.note(task, true, nil, trial{})
+	if shared, mine := facts.board(task); mine || shared != landed {
+		t.Error("another control is begun")
+	}
+}

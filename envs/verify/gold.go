@@ -68,11 +68,22 @@ func (f *goldFacts) find(ctx context.Context, task relabel.Task, control func() 
 	}
 }
 
-// board returns the running control of a task, or a new one, which the caller must run.
+// landed is a control that has ended.
+var landed = func() *flight {
+	ended := &flight{done: make(chan struct{})}
+	close(ended.done)
+	return ended
+}()
+
+// board returns the running control of a task, or a new one, which the caller must run. If a control
+// has stored its result meanwhile, it returns landed.
 func (f *goldFacts) board(task relabel.Task) (shared *flight, mine bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	key := keyOf(task)
+	if _, known := f.known[key]; known {
+		return landed, false
+	}
 	if shared, under := f.flights[key]; under {
 		return shared, false
 	}
