@@ -55,6 +55,9 @@ var figures = map[string]func(r *rand.Rand, m *relabel.Manifest) bool{
 	"a run unnamed":    func(_ *rand.Rand, m *relabel.Manifest) bool { m.Provenance.Runs = m.Provenance.Runs[1:]; return true },
 	"a policy unnamed": func(_ *rand.Rand, m *relabel.Manifest) bool { m.Provenance.Policies = nil; return true },
 	"a round's weights": func(_ *rand.Rand, m *relabel.Manifest) bool {
+		if len(m.Provenance.Weights) < 2 {
+			return false // without any it is an export of an earlier version
+		}
 		m.Provenance.Weights = m.Provenance.Weights[1:]
 		return true
 	},
