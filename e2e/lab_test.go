@@ -34,7 +34,7 @@ type lab struct {
 	engine *dockerclient.Client
 }
 
-// newLab makes a lab on a database of its own in the tests' Postgres.
+// newLab makes a lab with its own database in the tests' Postgres.
 func newLab(t testing.TB) *lab {
 	t.Helper()
 	l := newLocalLab(t, t.TempDir())

@@ -20,7 +20,7 @@ func TestPagesOfAFolderAreLogged(t *testing.T) {
 	}
 }
 
-// Exports must not have the keys of destinations, whatever variable they are in.
+// Exports must not have the keys of destinations, in any variable.
 func TestKeysOfDestinationsAreSecrets(t *testing.T) {
 	for _, name := range []string{"AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN", "AZURE_STORAGE_CONNECTION_STRING"} {
 		t.Setenv(name, "hidden")

@@ -148,7 +148,7 @@ func (stalled) RoundTrip(q *http.Request) (*http.Response, error) {
 	return nil, q.Context().Err()
 }
 
-// A request for keys ends by itself, since all other requests wait for it, also those that may last for hours.
+// Each request for keys has its own limit, because all other requests wait for it, even those that may last for hours.
 func TestAStalledServerOfKeysIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, err := askForKeys(t.Context(), &http.Client{Transport: stalled{}}, func(ctx context.Context) (*http.Request, error) {

@@ -64,7 +64,7 @@ func (r *recorder) all() []*http.Request {
 	return r.requests
 }
 
-// transport connects to the recorder, whatever the host, and trusts it.
+// transport connects to the recorder for any host, and trusts it.
 func (r *recorder) transport() *http.Transport {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {

@@ -42,7 +42,7 @@ func repeat(ctx context.Context, attempt func() error) error {
 	}
 }
 
-// passes reports whether an error may pass by itself.
+// passes reports whether a retry may succeed after an error.
 func passes(err error) bool {
 	var refused *Error
 	var keys *KeysError // was repeated already

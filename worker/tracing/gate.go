@@ -63,7 +63,7 @@ func (g *gate) admit(span []byte) bool {
 	return true
 }
 
-// close sends the spans that wait, for closeLimit at most; what is left has then failed.
+// close sends the spans that wait, for closeLimit at most; the rest then counts as failed.
 func (g *gate) close() {
 	g.mu.Lock()
 	if !g.closed {

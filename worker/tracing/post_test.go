@@ -94,7 +94,7 @@ func TestRetryAfterIsWaitedFor(t *testing.T) {
 	}
 }
 
-// All tries of a batch have sendLimit, whatever the collector asks for.
+// All tries of a batch have sendLimit, even if the collector asks for more.
 func TestTriesEnd(t *testing.T) {
 	for _, after := range []string{"", "3600"} {
 		synctest.Test(t, func(t *testing.T) {

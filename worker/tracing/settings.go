@@ -17,7 +17,7 @@ import (
 type settings struct {
 	url        string
 	headers    map[string]string
-	timeout    time.Duration // of a try; 0: none of its own
+	timeout    time.Duration // of a try; 0: only that of the batch
 	compressed bool
 	tls        *tls.Config   // nil: the system's certificates
 	interval   time.Duration // after which also a batch that is not full is sent
